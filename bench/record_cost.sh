@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs in the guest: what page faults and hint faults cost while nobody, and while somebody, records.
+# Runs in the guest: what page faults cost while nobody, and while somebody, records.
 # record_cost.sh FOLDER; a line a run: state, load, and what the load program prints.
 set -eu
 
@@ -17,15 +17,7 @@ run() {
 		"$@" "$LMM_TOUCH" $_load >/run/said
 		printf '%s|%s|%s\n' "$_state" "$_load" "$(grep '^{' /run/said)" >>"$folder/cost"
 	done
-	"$@" "$LMM_SPIN" -p cost >/run/said
-	printf '%s|hint|%s\n' "$_state" "$(grep '^{' /run/said)" >>"$folder/cost"
 }
-
-# The process is scanned as a whole each time, and soon: bench/numa.py.
-scans=/sys/kernel/debug/sched/numa_balancing
-for limit in scan_delay_ms scan_period_min_ms scan_period_max_ms; do
-	echo 100 >$scans/$limit
-done
 
 "$LMM_TOUCH" -w 64 -r 4 >/dev/null
 run "not loaded" env

@@ -26,8 +26,6 @@ from guests.kernels import Image, images
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 
 OUT = BUILD / "bench/whatif"
-#: A clock that counts instructions, eight times as fast: patterns of NUMA take a minute.
-SLOW = ["-icount", "shift=3,sleep=on"]
 
 
 @dataclass(frozen=True)
@@ -80,21 +78,13 @@ LOADS = {
 }
 #: Loads that need two CPUs.
 TWO = {"pipe": ("zoneload", "pipe 96"), "exit": ("zoneload", "exit 96")}
-#: Loads that need two nodes.
-NODES = {f"numa-{name}": ("numaload", f"-p {name}") for name in (
-    "stable", "local", "shared", "phase", "random", "pingpong", "batch")}
-#: Loads for a kernel that has CMA memory.
-AREAS = {"cma-touch": (guest.PAGETOUCH, "-w 512 -r 3 -H 1000 -F 1000"),
-         "cma-files": (SCRIPT, "3")}
-#: The load of bench.pageblock, which mixes blocks, on disks of its own.
-BUILDS = {f"build-{seed}": ("fragload", f"-d /run/files -r 16 -s {seed}") for seed in (1, 2)}
 #: The kernel's tracepoints: a block crosses zone->lock on its way to a list, or back.
 CROSSINGS = ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")
 _BUCKET = re.compile(r"\{ order: +(\d+) *\} hitcount: +(\d+)")
 
 
 def argv_of(name: str) -> list[str]:
-    program, args = {**LOADS, **TWO, **NODES, **AREAS, **BUILDS}[name]
+    program, args = {**LOADS, **TWO}[name]
     words = ["sh", str(ROOT / "bench/whatif_load.sh")] if program == SCRIPT else \
         [guest.load_program(program)]
     return [name, *words, *args.split()]
@@ -105,9 +95,7 @@ def folder_of(kernel: str, cpus: int) -> Path:
 
 
 def run_guest(image: Image, script: str, words: Sequence[str], cpus: int = 1,
-              env: dict[str, str] | None = None, nodes: int = 1,
-              kargs: Sequence[str] = (), qemu: Sequence[str] = (), memory: str = "2G",
-              allowed: Sequence[str] = ()) -> Path:
+              env: dict[str, str] | None = None) -> Path:
     """Boot a guest whose clock counts instructions; where it writes to."""
     folder = folder_of(image.name, cpus)
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,10 +103,9 @@ def run_guest(image: Image, script: str, words: Sequence[str], cpus: int = 1,
     late, begins = (guest.LATE_KARGS, {"LMM_CPUS": "1"}) if cpus > 1 else ([], {})
     verdict = boot(Guest(
         name=f"bench-{script}-{image.name}", image=image, script=ROOT / f"bench/{script}.sh",
-        args=[str(folder), *words], cpus=cpus, memory=memory,
-        nodes=nodes, kargs=["transparent_hugepage=never", *guest.EXACT_KARGS, *late, *kargs],
-        accel=EMULATION, qemu=[*(guest.ICOUNT if nodes == 1 else SLOW), *qemu],
-        rwdirs=[folder], timeout=3000, allowed=list(allowed),
+        args=[str(folder), *words], cpus=cpus, memory="2G",
+        kargs=["transparent_hugepage=never", *guest.EXACT_KARGS, *late],
+        accel=EMULATION, qemu=guest.ICOUNT, rwdirs=[folder], timeout=3000,
         env={"LMM_TOUCH": guest.load_program(guest.PAGETOUCH),
              "LMM_SPIN": guest.load_program("numaload"), **begins, **(env or {})}))
     if not verdict.ok:
@@ -126,27 +113,22 @@ def run_guest(image: Image, script: str, words: Sequence[str], cpus: int = 1,
     return folder
 
 
-def record(image: Image, loads: Sequence[str], sides: Sequence[Side], cpus: int,
-           nodes: int = 1, kargs: Sequence[str] = ()) -> Path:
+def record(image: Image, loads: Sequence[str], sides: Sequence[Side], cpus: int) -> Path:
     """Record each load on each side; the folder of the recordings."""
     words = [side.argument for side in (OFF, *sides)]
     for name in loads:
         words += ["--", *argv_of(name)]
     locks = guest.build_modules(image, "zoneload/locks") / "lmm_locks.ko"
-    return run_guest(image, "whatif", words, cpus, {"LMM_LOCKS": str(locks)}, nodes, kargs)
+    return run_guest(image, "whatif", words, cpus, {"LMM_LOCKS": str(locks)})
 
 
-#: What a recording may add to the instructions of a page fault; and of a hint fault, of which there
-#: are far fewer: no more than policy numa may add (bench/numa.py).
+#: What a recording may add to the instructions of a page fault.
 COST_LIMIT = 0.01
-HINT_LIMIT = 0.03
 
 
 def cost(image: Image, stage: Stage) -> None:
     """Instructions of a page fault, in the cheapest round and in all, recorder included."""
-    # A second node, without a CPU, has hint faults there be.
-    nodes = guest.node_args(guest.Plan("cost", image, icount=True, nodes=2, memory="2G"))
-    lines = (run_guest(image, "record_cost", [], qemu=nodes) / "cost").read_text(
+    lines = (run_guest(image, "record_cost", []) / "cost").read_text(
         encoding="utf-8").splitlines()
     found: dict[tuple[str, str], tuple[float, float]] = {}
     say("| kernel | load | state | instructions a fault, cheapest round | all rounds |")
@@ -154,17 +136,14 @@ def cost(image: Image, stage: Stage) -> None:
     for line in lines:
         state, load, text = line.split("|")
         ran = json.loads(text)
-        hint = load == "hint"
-        found[load, state] = (ran["best_ns"],) * 2 if hint else (
-            ran["best_round_ns"] / (ran["pages"] / ran["rounds"]),
-            (ran["touch_ns"] + ran["unmap_ns"]) / ran["pages"])
+        found[load, state] = (ran["best_round_ns"] / (ran["pages"] / ran["rounds"]),
+                              (ran["touch_ns"] + ran["unmap_ns"]) / ran["pages"])
         base = found[load, "not loaded"]
         best, whole = found[load, state]
         say(f"| {image.name} | {load} | {state} | {best:.1f} ({best / base[0] - 1:+.2%}) |"
             f" {whole:.1f} ({whole / base[1] - 1:+.2%}) |")
-        limit = HINT_LIMIT if hint else COST_LIMIT
-        stage.add(f"{state}, {load}: at most {limit:.0%} more instructions a fault",
-                  best <= base[0] * (1 + limit), f"{best / base[0] - 1:+.2%}")
+        stage.add(f"{state}, {load}: at most {COST_LIMIT:.0%} more instructions a fault",
+                  best <= base[0] * (1 + COST_LIMIT), f"{best / base[0] - 1:+.2%}")
 
 
 @dataclass(frozen=True)
@@ -238,18 +217,6 @@ def compare(kernel: str, folder: Path, loads: Sequence[str],
     return made
 
 
-def measured(run: Path, policy: str) -> dict[str, int]:
-    """What the kernel counted in a run with a policy, and what the policy did."""
-    said = json.loads(text) if (text := run.with_name(f"{run.name}.out").read_text(
-        encoding="utf-8")).startswith("{") else {}
-    found: dict[str, int] = {name: value for name, value in said.items()
-                             if name.startswith("numa_")}
-    texts = (run.with_name(f"{run.name}.{when}.{policy}").read_text(encoding="utf-8")
-             for when in ("before", "counters"))
-    before, after = (dict(re.findall(r"^(\w+) (\d+)$", text, re.MULTILINE)) for text in texts)
-    return found | {name: int(value) - int(before[name]) for name, value in after.items()}
-
-
 def table(made: Sequence[Row]) -> str:
     lines = ["| kernel | load | policy | settings | without | predicted | measured | error |"
              " of stock | holds | predicted | measured | kept, predicted | measured |",
@@ -261,17 +228,12 @@ def table(made: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def add_options(parser: argparse.ArgumentParser, kernel: str = "6.1") -> None:
-    """The options that all programs have which compare predictions with runs."""
-    parser.add_argument("--kernel", default=kernel)
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench.whatif", description=__doc__)
+    parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--again", type=Path, metavar="FOLDER",
                         help="use the recordings that are in FOLDER")
     parser.add_argument("loads", nargs="*", metavar="LOAD")
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="bench.whatif", description=__doc__)
-    add_options(parser)
     parser.add_argument("--cpus", type=int, default=1, metavar="N")
     parser.add_argument("--cost", action="store_true",
                         help="measure what a recording costs, and nothing else")

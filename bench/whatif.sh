@@ -29,27 +29,12 @@ kill $spinner
 wait $spinner || :
 
 policies_off() {
-	for policy in pcp zonelock numa cma pageblock; do
+	for policy in pcp zonelock; do
 		printf 'enabled=0' >"$debugfs/$policy/config"
 	done
 	# Lists fall back to their defaults.
 	sleep 1
 }
-
-# counters_to FILE: those of each policy, to a file of each.
-counters_to() {
-	for policy in zonelock numa cma pageblock; do
-		cat "$debugfs/$policy/counters" >"$1.$policy"
-	done
-}
-
-# Disks of a load that reclaims memory: as bench.agent has these for bench.pageblock.
-if [ -n "${LMM_DISKS-}" ]; then
-	# shellcheck disable=SC2086 # words
-	(cd "$LMM_ROOT" && /usr/bin/python3 -c \
-		"import sys; from bench import agent; agent.use_disks(sys.argv[1:])" $LMM_DISKS)
-	echo "$LMM_MIN_FREE" >/proc/sys/vm/min_free_kbytes
-fi
 
 modprobe livemm
 while [ $# -gt 0 ]; do
@@ -72,7 +57,6 @@ while [ $# -gt 0 ]; do
 		echo 1 >/proc/sys/vm/compact_memory
 		sleep 1
 		case $side in *zonelock:*) insmod "$LMM_LOCKS" ;; esac
-		counters_to "$run.before"
 		# shellcheck disable=SC2086 # words
 		$livemmctl record -o "$run.rec" --seconds 900 -- \
 			sh "$LMM_ROOT/bench/whatif_run.sh" "$run" "${side#*=}" $words
@@ -84,7 +68,6 @@ while [ $# -gt 0 ]; do
 			rmmod lmm_locks
 			;;
 		esac
-		counters_to "$run.counters"
 		policies_off
 	done
 done

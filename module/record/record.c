@@ -137,8 +137,6 @@ static void zone_look(struct zone *zone)
 		.high_mark = lmm_zone_high_mark(zone),
 		.mark = lmm_zone_mark(zone, 0),
 		.gap = lmm_zone_gap(zone),
-		.cma = zone_cma_pages(zone),
-		.free_cma = zone_page_state_snapshot(zone, NR_FREE_CMA_PAGES),
 	};
 
 	trace_zone_state(&state);
@@ -146,14 +144,10 @@ static void zone_look(struct zone *zone)
 
 static void cpu_look(int cpu)
 {
-	const unsigned long *event = per_cpu(vm_event_states, cpu).event;
 	const struct record_cpu counts = {
 		.cpu = cpu,
-		.faults = READ_ONCE(event[PGFAULT]),
+		.faults = READ_ONCE(per_cpu(vm_event_states, cpu).event[PGFAULT]),
 		.freed = lmm_cpu_freed(cpu),
-		.hint_faults = READ_ONCE(event[NUMA_HINT_FAULTS]),
-		.hint_faults_local = READ_ONCE(event[NUMA_HINT_FAULTS_LOCAL]),
-		.scanned = READ_ONCE(event[NUMA_PTE_UPDATES]),
 	};
 
 	trace_cpu_state(&counts);

@@ -39,8 +39,6 @@ struct record_list {
  * @high_mark: the high watermark, with its boost, in pages
  * @mark: free pages at which kswapd leaves the zone alone
  * @gap: pages between the low and the high watermark
- * @cma: pages of CMA memory, free or not
- * @free_cma: free pages of CMA memory
  */
 struct record_zone {
 	int slot;
@@ -53,8 +51,6 @@ struct record_zone {
 	unsigned long high_mark;
 	unsigned long mark;
 	unsigned long gap;
-	unsigned long cma;
-	unsigned long free_cma;
 };
 
 /**
@@ -62,17 +58,11 @@ struct record_zone {
  * @cpu: the CPU
  * @faults: page faults
  * @freed: pages that were freed
- * @hint_faults: NUMA hint faults
- * @hint_faults_local: those on pages of the CPU's node
- * @scanned: page-table entries that NUMA balancing made fault
  */
 struct record_cpu {
 	int cpu;
 	unsigned long faults;
 	unsigned long freed;
-	unsigned long hint_faults;
-	unsigned long hint_faults_local;
-	unsigned long scanned;
 };
 
 /**

@@ -116,8 +116,6 @@ TRACE_EVENT(zone_state,
 		__field(unsigned long, high_mark)
 		__field(unsigned long, mark)
 		__field(unsigned long, gap)
-		__field(unsigned long, cma)
-		__field(unsigned long, free_cma)
 	),
 	TP_fast_assign(
 		__entry->slot = zone->slot;
@@ -130,13 +128,10 @@ TRACE_EVENT(zone_state,
 		__entry->high_mark = zone->high_mark;
 		__entry->mark = zone->mark;
 		__entry->gap = zone->gap;
-		__entry->cma = zone->cma;
-		__entry->free_cma = zone->free_cma;
 	),
-	TP_printk("slot=%d cpus=%d reclaim=%d low=%d high=%d managed=%lu free=%lu high_mark=%lu mark=%lu gap=%lu cma=%lu free_cma=%lu",
+	TP_printk("slot=%d cpus=%d reclaim=%d low=%d high=%d managed=%lu free=%lu high_mark=%lu mark=%lu gap=%lu",
 		  __entry->slot, __entry->cpus, __entry->reclaim, __entry->low, __entry->high,
-		  __entry->managed, __entry->free, __entry->high_mark, __entry->mark,
-		  __entry->gap, __entry->cma, __entry->free_cma)
+		  __entry->managed, __entry->free, __entry->high_mark, __entry->mark, __entry->gap)
 );
 
 /* A CPU's counts since boot, at each look. */
@@ -147,21 +142,13 @@ TRACE_EVENT(cpu_state,
 		__field(int, cpu)
 		__field(unsigned long, faults)
 		__field(unsigned long, freed)
-		__field(unsigned long, hint_faults)
-		__field(unsigned long, hint_faults_local)
-		__field(unsigned long, scanned)
 	),
 	TP_fast_assign(
 		__entry->cpu = counts->cpu;
 		__entry->faults = counts->faults;
 		__entry->freed = counts->freed;
-		__entry->hint_faults = counts->hint_faults;
-		__entry->hint_faults_local = counts->hint_faults_local;
-		__entry->scanned = counts->scanned;
 	),
-	TP_printk("cpu=%d faults=%lu freed=%lu hint_faults=%lu hint_faults_local=%lu scanned=%lu",
-		  __entry->cpu, __entry->faults, __entry->freed, __entry->hint_faults,
-		  __entry->hint_faults_local, __entry->scanned)
+	TP_printk("cpu=%d faults=%lu freed=%lu", __entry->cpu, __entry->faults, __entry->freed)
 );
 
 /* NUMA hint faults of a thread, summed up; pages by kind. */

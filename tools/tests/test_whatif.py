@@ -4,6 +4,7 @@
 import io
 import json
 import struct
+import subprocess
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from knob_tables import ROOT
 from livemmctl.app import App
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.model import parse_profile
-from livemmctl.whatif import events, fleet, library, predict, recording, rows, sweep, tally
+from livemmctl.whatif import events, fleet, library, predict, recorder, recording, rows, sweep
 
 PAGE = 4096
 BATCH, HIGH = 63, 378
@@ -312,28 +313,6 @@ def test_settings_that_are_not_predicted_are_refused() -> None:
         predict.plan_of(["pcp"], {"speed": "1"})
 
 
-def test_what_is_not_predicted_is_counted() -> None:
-    def line(time: int, event: str, *values: int) -> list[int]:
-        made = [time, 0, events.NAMES.index(event), *values]
-        return made + [0] * (library.COLUMNS - len(made))
-
-    found = rows.Events(meta(), np.array([
-        line(1, "cpu_state", 0, 5, 0, 100, 60, 1000), line(2, "cpu_state", 1, 5, 0, 7, 7, 7),
-        line(3, "mm_page_alloc_extfrag", 9, 0, 4, 0, 1, 0),
-        line(4, "mm_page_alloc_extfrag", 9, 0, 9, 0, 1, 1),
-        line(5, "mm_vmscan_wakeup_kswapd", 0, 1, 0),
-        line(6, "mm_vmscan_direct_reclaim_begin", 0), line(7, "mm_vmscan_direct_reclaim_end", 32),
-        line(8, "cma_alloc_finish", 4, 16, 1, 0), line(9, "cma_alloc_finish", 4, 16, 1, -16),
-        line(10, "cpu_state", 0, 5, 0, 350, 280, 1500), line(11, "cpu_state", 1, 5, 0, 8, 7, 9),
-    ], dtype=np.int64))
-    assert list(tally.tally(found, "numa").values()) == [251, 220, 502]
-    assert list(tally.tally(found, "pageblock").values()) == [1, 1, 1, 1, 32]
-    assert list(tally.tally(found, "cma").values()) == [2, 1, 16, 1, 1, 32]
-    assert "hint faults" in tally.text(found, "numa")
-    nothing = rows.Events(meta(), np.empty((0, library.COLUMNS), dtype=np.int64))
-    assert not any(sum(tally.tally(nothing, policy).values()) for policy in tally.TALLIES)
-
-
 def test_a_setting_names_its_policy_where_there_are_two() -> None:
     both = ["pcp", "zonelock"]
     plan = predict.plan_of(both, {"zonelock/max_age_ms": "300", "pcp/decay_ms": "500"})
@@ -345,8 +324,23 @@ def test_a_setting_names_its_policy_where_there_are_two() -> None:
         predict.plan_of(both, {"watermark_guard_pct": "50"})
     with pytest.raises(CtlError, match="numa is not to be on"):
         predict.plan_of(["pcp"], {"numa/mode": "x"})
-    with pytest.raises(CtlError, match="numa is predicted by itself"):
+    with pytest.raises(CtlError, match="numa is not predicted, only pcp and zonelock are"):
         predict.plan_of(["pcp", "numa"], {})
+
+
+def test_a_recording_ends_with_its_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at the next look: what a depot gives back after the load is not of the load."""
+    slept: list[float] = []
+    monkeypatch.setattr("livemmctl.whatif.recorder.time.sleep", slept.append)
+    assert not recorder.pause(0.2, None)
+    assert slept == [0.2]
+    go = tmp_path / "go"
+    go.touch()
+    with subprocess.Popen(["sh", "-c", f"while [ -e {go} ]; do :; done"]) as load:
+        assert not recorder.pause(0.001, load)
+        go.unlink()
+        assert recorder.pause(60, load)
+    assert slept == [0.2]
 
 
 def test_a_recording_says_what_it_lost(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -31,7 +30,7 @@ TRACEFS = "/sys/kernel/tracing"
               metavar="KIB", help="Memory of the kernel's ring buffer for each CPU.")
 @click.argument("load", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND]...")
 def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[str, ...]) -> None:
-    """Record what the per-CPU lists and NUMA balancing do, for livemmctl whatif.
+    """Record what the per-CPU lists do, for livemmctl whatif.
 
     With a COMMAND, the recording ends when the command does, and the exit code is that of the
     command: 128 and the number of the signal where a signal has ended the command. When SECONDS
@@ -84,7 +83,6 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
     ("livemmctl whatif host.rec --set high_max_pct=5 --set decay_ms=1000", "with other settings"),
     ("livemmctl whatif host.rec --sweep high_max_pct --sweep decay_ms --plot frontier.svg",
      "pages over zone->lock against pages kept"),
-    ("livemmctl whatif host.rec --policy numa --set mode=period", "hint faults and scans"),
     ("livemmctl whatif recordings/*.rec --html fleet.html", "rank policies and hosts"),
     ("livemmctl whatif host.rec --parquet host.parquet", "for DuckDB, Polars, ClickHouse, Spark"),
     name="whatif",
@@ -92,8 +90,8 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path),
                 metavar="FILE...")
 @click.option("--policy", "policies", multiple=True, metavar="POLICY",
-              help="A policy that is to be on: pcp or zonelock; twice: both; or numa, cma "
-                   "or pageblock. Default: pcp; of several recordings pcp, zonelock, and both.")
+              help="A policy that is to be on: pcp or zonelock; twice: both. Default: pcp; "
+                   "of several recordings pcp, zonelock, and both.")
 @click.option("--set", "assignments", multiple=True, metavar="KNOB=VALUE",
               help="A setting; the others have their defaults. Of several policies: "
                    "POLICY/KNOB=VALUE.")
@@ -112,13 +110,11 @@ def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
            profile: Path | None, html: Path | None, parquet: Path | None) -> None:
     """Replay recordings through the policies' own arithmetic, and predict.
 
-    For pcp and zonelock, predicts the pages that cross zone->lock, how often the lock is taken
-    for lists, and the pages that lists and depots keep. For numa: hint faults, scans and alarms.
-    For cma: the pages of refills that come from CMA memory. For pageblock: the least and the most
-    movable blocks that are mixed. docs/whatif.md has the error of predictions, and what is not
-    predicted: you then see what the host did when recorded, and the status is 5.
+    Predicts the pages that cross zone->lock, how often the lock is taken for lists, and the pages
+    that lists and depots keep. docs/whatif.md has the error of predictions, and what is not
+    predicted: then the status is 5.
     """
-    from livemmctl.whatif import predict, rows, tally
+    from livemmctl.whatif import predict, rows
 
     if not sweeps and (plot or profile):
         raise UsageError("--plot and --profile are of a sweep: say --sweep KNOB")
@@ -128,9 +124,6 @@ def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
         raise UsageError("--parquet is for one recording")
     found = rows.read(files[0]) if len(files) == 1 and html is None else None
     plan = predict.plan_of(policies or ("pcp",), parse_assignments("whatif", assignments))
-    alone = next(filter(plan.__contains__, predict.ALONE), None)
-    if alone and (sweeps or found is None):
-        raise UsageError(f"{alone} is predicted of one recording and one setting at a time")
     if found is None:
         from livemmctl.whatif import fleet
 
@@ -145,19 +138,5 @@ def whatif(app: App, files: tuple[Path, ...], policies: tuple[str, ...],
 
         sweep.run(app, found, plan, sweeps, plot, profile)
         return
-    others = {policy: tally.tally(found, policy) for policy in tally.TALLIES}
-    if alone:
-        from livemmctl.whatif import hints, lend, mix
-
-        replays: dict[str, Callable[[rows.Events, predict.Plan], predict.Said]] = {
-            "numa": hints.predict, "cma": lend.predict, "pageblock": mix.predict}
-        try:
-            single = replays[alone](found, plan)
-        except CtlError as error:
-            if error.status == Exit.UNSUPPORTED:
-                app.say(tally.text(found, alone))
-            raise
-        app.show({**single.document(), "recorded_counts": others}, single.text)
-        return
     outcome = predict.predict(found, plan)
-    app.show({**outcome.document(), "recorded_counts": others}, outcome.text)
+    app.show(outcome.document(), outcome.text)

@@ -13,30 +13,14 @@ OURS: dict[str, tuple[str, ...]] = {
                    "free"),
     "list_state": ("slot", "cpu", "count", "high", "batch", "net", "allocated"),
     "zone_state": ("slot", "cpus", "reclaim", "low", "high", "managed", "free", "high_mark",
-                   "mark", "gap", "cma", "free_cma"),
-    "cpu_state": ("cpu", "faults", "freed", "hint_faults", "hint_faults_local", "scanned"),
-    "numa_hint_faults": ("mm", "pid", "faults", "local_private", "local_shared", "remote_private",
-                         "remote_shared", "period", "run_ms", "stamp_ms", "age_ms"),
-    "numa_scan_begin": ("mm", "tgid", "pid", "seq", "period", "resident", "run_ms", "threads",
-                        "stamp_ms"),
+                   "mark", "gap"),
+    "cpu_state": ("cpu", "faults", "freed"),
 }
 #: Events of the kernel's own, which are rare; a kernel may lack one.
 KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "mm_page_alloc_extfrag": ("kmem", ("pfn", "alloc_order", "fallback_order", "alloc_migratetype",
-                                       "fallback_migratetype", "change_ownership")),
     "mm_vmscan_wakeup_kswapd": ("vmscan", ("nid", "zid", "order")),
-    "mm_vmscan_direct_reclaim_begin": ("vmscan", ("order",)),
-    "mm_vmscan_direct_reclaim_end": ("vmscan", ("nr_reclaimed",)),
-    "cma_alloc_start": ("cma", ("count", "align")),
-    "cma_alloc_finish": ("cma", ("pfn", "count", "align", "errorno")),
-    "cma_release": ("cma", ("pfn", "count")),
 }
 NAMES = (*OURS, *KERNELS)
-#: What a recording of an earlier livemm does not have; and events that it does not have at all.
-LATER = {"zone_state": ("cma", "free_cma"),
-         "numa_hint_faults": ("period", "run_ms", "stamp_ms", "age_ms"),
-         "numa_scan_begin": ("stamp_ms",)}
-LATER_EVENTS = ("numa_hint_faults", "numa_scan_begin")
 #: Bytes of a field, and of all fields of an event.
 SIZES = (1, 2, 4, 8)
 EVENT_MOST = 4096
@@ -75,11 +59,10 @@ def parse_format(text: str) -> Format:
 def check(formats: Mapping[str, Format]) -> None:
     """Raise ValueError unless the events are those that the replay reads.
 
-    A livemm that is newer may have more events and fields, an earlier one has fewer; one that has
-    other names has other events.
+    A livemm that is newer may have more events and fields.
     """
     for event in OURS:
-        if event not in formats and event not in LATER_EVENTS:
+        if event not in formats:
             raise ValueError(f"no event {event}: of another livemm")
     for event, found in formats.items():
         if found.id not in range(1 << 16):
@@ -89,5 +72,5 @@ def check(formats: Mapping[str, Format]) -> None:
                 offset, size, _ = found.fields[name]
                 if size not in SIZES or offset + size > EVENT_MOST:
                     raise ValueError(f"{event}/{name}: {size} bytes at {offset}")
-            elif event in OURS and name not in LATER.get(event, ()):
+            elif event in OURS:
                 raise ValueError(f"{event} has no field {name}: of another livemm")

@@ -26,19 +26,12 @@ HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[2]
 DKMS = Path("/usr/src")
 CORES = ("policy/pcp/core.c", "policy/pcp/core_event.c", "policy/zonelock/core.c",
-         "policy/zonelock/depot.c", "policy/numa/core.c", "policy/numa/core_alarm.c",
-         "policy/numa/core_credit.c", "policy/numa/core_sample.c", "policy/numa/core_vma.c",
-         "policy/cma/core.c", "policy/pageblock/core.c",
-         "policy/pageblock/core_census.c")
+         "policy/zonelock/depot.c")
 #: What these include of the module.
 HEADERS = ("policy/pcp/core.h", "policy/pcp/core_event.h", "policy/zonelock/core.h",
-           "policy/zonelock/depot.h", "policy/common/drain.h", "policy/numa/core.h",
-           "policy/numa/core_alarm.h", "policy/numa/core_credit.h", "policy/numa/core_sample.h",
-           "policy/numa/core_vma.h",
-           "policy/cma/core.h", "policy/pageblock/core.h", "policy/pageblock/core_census.h")
-OURS = ("replay.c", "lists.c", "depots.c", "measure.c", "pages.c", "numa.c", "spaces.c",
-        "threads.c", "cma.c", "mix.c")
-FIELDS = 12
+           "policy/zonelock/depot.h", "policy/common/drain.h")
+OURS = ("replay.c", "lists.c", "depots.c", "measure.c", "pages.c")
+FIELDS = 10
 #: CPUs and zones that the replay looks at.
 CPUS, SLOTS = 1024, 512
 #: WHATIF_LEAPT of replay.h.
@@ -74,52 +67,6 @@ class Result(ctypes.Structure):
         "lowered", "limited_watermark", "limited_max", "limited_room",
         "stored_pages", "taken_pages", "returned_pages", "returned_age", "refused", "kept_max",
         "faults", "ns")), ("kept_area", ctypes.c_double)]
-
-
-class Numa(ctypes.Structure):
-    """struct whatif_numa of replay.h."""
-
-    _fields_ = [(name, ctypes.c_int32) for name in (
-        "enabled", "mode", "scan_period_min_ms", "scan_period_max_ms", "min_faults",
-        "step_max_pct", "steady_pct", "scan_delay_ms", "scan_delay_run_ms",
-        "thread_period_min_ms", "full_pass_interval", "sampling_stride", "scan_size_mb",
-        "kernel_min_ms", "kernel_max_ms")]
-
-
-class NumaResult(ctypes.Structure):
-    """struct whatif_numa_result of replay.h."""
-
-    _fields_ = [*((name, ctypes.c_int64) for name in (
-        "spaces", "recorded_scans", "recorded_faults", "scans", "sampling_scans", "postponed",
-        "alarms", "held_back", "faults")), ("pages", ctypes.c_int64 * 4)]
-
-
-class Cma(ctypes.Structure):
-    """struct whatif_cma of replay.h."""
-
-    _fields_ = [(name, ctypes.c_int32) for name in ("enabled", "mode", "cap_pct")]
-
-
-class CmaResult(ctypes.Structure):
-    """struct whatif_cma_result of replay.h."""
-
-    _fields_ = [(name, ctypes.c_int64) for name in (
-        "refills", "lent_pages", "regular_pages", "looks", "recorded_free_cma", "free_cma",
-        "recorded_free_regular", "free_regular", "recorded_short", "short_looks",
-        "recorded_used_most", "used_most")]
-
-
-class Mix(ctypes.Structure):
-    """struct whatif_mix of replay.h."""
-
-    _fields_ = [(name, ctypes.c_int32) for name in ("mode", "max_attempts")]
-
-
-class MixResult(ctypes.Structure):
-    """struct whatif_mix_result of replay.h."""
-
-    _fields_ = [(name, ctypes.c_int64) for name in (
-        "mixes", "mixes_at_once", "blocks", "blocks_at_once")]
 
 
 class Format(ctypes.Structure):
@@ -191,8 +138,7 @@ def _build(target: Path, found: Sources, texts: list[str]) -> None:
 def library() -> ctypes.CDLL:
     """Build the library unless it is there, of these very sources."""
     found = sources()
-    ours = (*OURS, "model.h", "replay.h", "spaces.h", "threads.h")
-    files = [*(HERE / name for name in ours), found.kernel_h,
+    files = [*(HERE / name for name in (*OURS, "model.h", "replay.h")), found.kernel_h,
              *(found.module / name for name in (*CORES, *HEADERS))]
     texts = [file.read_text(encoding="utf-8") for file in files]
     key = hashlib.sha256("\0".join([*FLAGS, *texts]).encode()).hexdigest()[:16]
@@ -240,21 +186,6 @@ def _array(rows: Rows) -> tuple[ctypes.c_void_p, ctypes.c_int64]:
 def replay(rows: Rows, pcp: Pcp, zonelock: Zonelock) -> Result:
     return _filled("whatif_replay", Result(), *_array(rows), ctypes.byref(pcp),
                    ctypes.byref(zonelock))
-
-
-def replay_numa(rows: Rows, numa: Numa) -> NumaResult:
-    return _filled("whatif_numa_replay", NumaResult(), *_array(rows), ctypes.byref(numa))
-
-
-def replay_cma(rows: Rows, cma: Cma) -> CmaResult:
-    return _filled("whatif_cma_replay", CmaResult(), *_array(rows), ctypes.byref(cma))
-
-
-def replay_mix(rows: Rows, zones: "list[list[int]]", mix: Mix) -> MixResult:
-    """Judge mixes; a zone is its slot, its first page frame, and the page frame after the last."""
-    places = np.ascontiguousarray(np.array(zones, dtype=np.int64).reshape(-1, 3))
-    return _filled("whatif_mix_replay", MixResult(), *_array(rows), *_array(places),
-                   ctypes.byref(mix))
 
 
 def measure(rows: Rows) -> tuple[Result, bool]:

@@ -3,9 +3,9 @@
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +23,8 @@ FIXED: dict[str, dict[str, tuple[str, ...]]] = {
     "zonelock": {"mode": ("depot",)}}
 #: Settings of mode `depth`, which mode `event` does not read.
 UNUSED = ("period_ms", "window_periods")
-#: Policies of lists, which are replayed together; and others, each by itself.
+#: Policies that are replayed, together or one alone.
 LISTS = ("pcp", "zonelock")
-ALONE = ("numa", "cma", "pageblock")
-
-
-class Said(Protocol):
-    """An outcome, for people and for programs."""
-
-    def document(self) -> dict[str, Any]: ...
-
-    def text(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -123,19 +114,6 @@ def doubts(on: Sequence[str], lost: int) -> list[str]:
     return said
 
 
-def figure_rows(names: Mapping[str, str], recorded: object,
-                predicted: object) -> list[tuple[str, str, str]]:
-    """Rows of a table: words, and the figure of each name that both sides have."""
-    return [(words, f"{getattr(recorded, name):.0f}", f"{getattr(predicted, name):.0f}")
-            for words, name in names.items()]
-
-
-def page(said: Sequence[str], plan: Plan, rows: Sequence[tuple[str, str, str]]) -> str:
-    """Sentences, and the table of one policy that is replayed by itself."""
-    with_it = " ".join(filter(None, ("with", words_of(plan), settings_words(plan))))
-    return "\n".join([*said, "", text_of(Table(("", "recorded", with_it), rows))])
-
-
 def words_of(plan: Plan) -> str:
     """The policies, for people."""
     return " and ".join(plan)
@@ -169,13 +147,10 @@ def with_settings(plan: Plan, settings: dict[str, str]) -> Plan:
 def plan_of(policies: Sequence[str], settings: dict[str, str]) -> Plan:
     """The policies that are to be on, with their settings; errors name what is not predicted."""
     for policy in policies:
-        if policy not in (*LISTS, *ALONE):
-            raise UsageError(f"no policy {policy}")
-        if policy in ALONE and len(set(policies)) > 1:
-            raise UsageError(f"{policy} is predicted by itself: no other --policy beside")
+        if policy not in LISTS:
+            raise UsageError(f"{policy} is not predicted, only {' and '.join(LISTS)} are")
     plan = with_settings({policy: {} for policy in policies}, settings)
-    if policies[0] in LISTS:
-        config(plan, True)
+    config(plan, True)
     return plan
 
 

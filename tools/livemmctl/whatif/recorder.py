@@ -164,33 +164,6 @@ def _depot_pages(state: Path) -> int:
     return 0
 
 
-def _numa_scan(folder: Path) -> dict[str, int]:
-    """The kernel's settings of scans for NUMA balancing."""
-    found = {}
-    for path in sorted(folder.glob("scan_*")):
-        with contextlib.suppress(OSError, ValueError):
-            found[path.name] = int(path.read_text(encoding="ascii"))
-    return found
-
-
-_ZONE = re.compile(r"^Node (\d+), zone +(\w+)$(.*?)(?=^Node |\Z)", re.MULTILINE | re.DOTALL)
-_SPANNED = re.compile(r"^ +spanned +(\d+)$", re.MULTILINE)
-_FIRST = re.compile(r"^ +start_pfn: +(\d+)$", re.MULTILINE)
-
-
-def zones_of(zoneinfo: str) -> list[list[int]]:
-    """Where the zones of /proc/zoneinfo are; every node names each kind of zone."""
-    found = _ZONE.findall(zoneinfo)
-    kinds = list(dict.fromkeys(name for _, name, _ in found))
-    made = []
-    for node, name, text in found:
-        spanned, first = _SPANNED.search(text), _FIRST.search(text)
-        if spanned and first and int(spanned[1]):
-            made.append([int(node) * len(kinds) + kinds.index(name), int(first[1]),
-                         int(first[1]) + int(spanned[1])])
-    return made
-
-
 def _page_size(trace: Instance) -> int:
     """Header and data of a page, as header_page has them."""
     text = (trace.path / "events/header_page").read_text(encoding="ascii")
@@ -226,8 +199,6 @@ def record(debugfs: Path, tracefs: Path, seconds: float, buffer_kb: int, out: Pa
     with instance(tracefs, buffer_kb) as trace:
         formats = _enable(trace)
         meta.page_size = _page_size(trace)
-        meta.zones = zones_of(Path("/proc/zoneinfo").read_text(encoding="ascii"))
-        meta.numa_scan = _numa_scan(debugfs.parent / "sched/numa_balancing")
         reader = Reader(trace, out.absolute().parent, meta.page_size)
         armed = _begin(debugfs)
         try:

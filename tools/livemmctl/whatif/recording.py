@@ -39,9 +39,6 @@ class Meta:
     policies        those that were on, with their settings
     depot_pages     pages that the depots of zonelock held, mean of a look every 0.2 s
     overruns        events that each CPU lost, because the buffer was full
-    zones           of each zone its slot, first page frame, and the page frame after the last
-    numa_scan       the kernel's settings of scans for NUMA balancing, by name; where debugfs has
-                    these
     """
 
     livemm: str
@@ -56,8 +53,6 @@ class Meta:
     policies: dict[str, str] = field(default_factory=dict)
     depot_pages: float = 0.0
     overruns: dict[str, int] = field(default_factory=dict)
-    zones: list[list[int]] = field(default_factory=list)
-    numa_scan: dict[str, int] = field(default_factory=dict)
 
     @property
     def lost(self) -> int:
@@ -117,10 +112,6 @@ def _is(value: object, kind: Any) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def _all_are(kind: Any, values: Any) -> bool:
-    return all(_is(value, kind) for value in values)
-
-
 def meta_of(found: object, path: Path) -> Meta:
     """The meta data that a file has as JSON.
 
@@ -139,11 +130,9 @@ def meta_of(found: object, path: Path) -> Meta:
             if isinstance(one.type, type)}
     good["page_size"] = good["page_size"] and PAGE_LEAST <= meta.page_size <= PAGE_MOST and \
         meta.page_size.bit_count() == 1
-    for name, kind in (("policies", str), ("overruns", int), ("numa_scan", int)):
+    for name, kind in (("policies", str), ("overruns", int)):
         value = getattr(meta, name)
-        good[name] = isinstance(value, dict) and _all_are(kind, value.values())
-    good["zones"] = isinstance(meta.zones, list) and all(
-        isinstance(zone, list) and len(zone) == 3 and _all_are(int, zone) for zone in meta.zones)
+        good[name] = isinstance(value, dict) and all(_is(one, kind) for one in value.values())
     for name, right in good.items():
         if not right:
             raise broken(path, f"{name} is {getattr(meta, name)!r}")

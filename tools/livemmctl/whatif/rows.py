@@ -76,8 +76,7 @@ _OF_ZONE = (-(1 << 36), 1 << 36)
 SANE = {**dict.fromkeys(("count", "pages"), _PAGES), "batch": (1, 1 << 20),
         "slot": (0, library.SLOTS - 1), "cpu": (0, library.CPUS - 1), "cpus": (0, library.CPUS),
         "low": _PAGES, "high": _PAGES,
-        **dict.fromkeys(("managed", "free", "high_mark", "mark", "gap", "cma", "free_cma"),
-                        _OF_ZONE)}
+        **dict.fromkeys(("managed", "free", "high_mark", "mark", "gap"), _OF_ZONE)}
 #: A recording is no longer than a day, and its looks at lists and zones are 50 ms apart.
 LONGEST_NS = 2 * 86400 * 10**9
 
@@ -166,7 +165,6 @@ def _from_parquet(path: Path) -> Events:
             continue
         for i, name in enumerate(events.fields(event)):
             column = "list_cpu" if name == "cpu" else name
-            # An earlier recorder had fewer fields.
             if column in table.column_names:
                 rows[here, 3 + i] = table[column].fill_null(0).to_numpy()[here]
     return Events(meta, rows)
