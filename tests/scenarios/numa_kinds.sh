@@ -49,7 +49,7 @@ for kind in $kinds; do
 	need write_to "$NUMA/enabled" 0
 	note "$kind: $off hint faults in $off_passes scans without the policy," \
 		"$faults in $passes with it; $armed entries armed"
-	# How many faults a run of seconds has is chance; bench/README.md has the comparison.
+	# How many faults a run of seconds has is chance; bench/numa.md has the comparison.
 	case " $never " in
 	*" $kind "*)
 		check "$kind: not scanned, as by the kernel" test $((armed + faults)) -le $((2 * some))
