@@ -18,7 +18,7 @@ ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 help:
 	@echo 'livemm: page-allocator policies for a running, unmodified kernel'
 	@echo
-	@echo '  make demo                boot stock 6.1 in a guest, without pcp and with pcp'
+	@echo '  make demo                boot a stock kernel in a guest, without pcp and with pcp'
 	@echo '  make check               set up, then every test; last line: N passed, N failed'
 	@echo '  make check-all           make check, then hours of: DKMS, the Ansible role, flavours, inject, soak, torture, planted faults'
 	@echo '  make modules [KERNEL=K]  build for every kernel, or for one: 6.1, 6.12, 7.2, debug'
@@ -46,68 +46,108 @@ help:
 	@echo '  make deb                 Debian packages, into build/deb/'
 	@echo '  make deb-test            install, boot, upgrade, remove and purge the packages in a clean Debian'
 	@echo '  make bench               the measured claims; results in build/bench/'
-	@echo '  make setup               install what is missing, fetch the kernels'
+	@echo '  make setup               have what make check needs; each target has what it needs itself'
 	@echo '  make kernel [NAME=N]     build a kernel into the cache: debug, debug-6.12, inject, kcsan, cma'
 	@echo '  make clean               remove build/ (the cache stays)'
 	@echo
 	@echo 'Kernels and tools are kept in $${LIVEMM_CACHE:-~/.cache/livemm}.'
 
+# $(call have,GROUPS): what guests/packages.sh lists for them, and with build the kernels.
+have = @guests/setup.sh $(if $(KERNEL),--kernels "$(KERNEL)") $(1)
+GUESTS := build guests scenarios
+
 setup:
-	@guests/setup.sh
+	$(call have,all)
 
 demo:
-	@guests/setup.sh 6.1
-	@$(PYTHON) -m guests.modules --kernel 6.1
+	@guests/setup.sh --kernels 6.1 build guests
 	@$(PYTHON) -m bench.demo
 
-# Each runs the module of tests/ that has its name.
-check lint threads model dkms tools-test deb-test: setup
-	@$(PYTHON) -m tests.$(@:-test=)
+check:
+	$(call have,all)
+	@$(PYTHON) -m tests.check
 
-check-all: setup
+check-all:
+	$(call have,all ansible)
 	@$(PYTHON) -m tests.check --all
 
-modules: setup
+quick:
+	$(call have,build cores kernel lint tools)
+	@$(PYTHON) -m tests.check --quick
+
+modules:
+	$(call have,build roots)
 	@$(PYTHON) -m guests.modules $(ONLY)
 
-kernel: setup
+kernel:
+	$(call have,cores kernel)
 	@$(PYTHON) -m guests.kernel_build $(NAME)
-
-kunit: setup
-	@$(PYTHON) -m tests.kunit $(SUITE)
-
-weight:
-	@$(PYTHON) -m tests.weight
 
 # Needs gcc-12 and nothing else: neither setup nor root.
 cores:
 	@$(PYTHON) -m tests.cores $(SUITE)
 
-quick: setup
-	@$(PYTHON) -m tests.check --quick
+weight:
+	@$(PYTHON) -m tests.weight
 
-# Builds for the kernels of these scenarios alone.
-scenarios soak: setup
-	@$(PYTHON) -m tests.run --build $(ONLY) $(if $(filter soak,$@),--soak) $(NAME)
+lint:
+	$(call have,build kernel lint tools)
+	@$(PYTHON) -m tests.lint
 
-fuzz: setup
+kunit:
+	$(call have,build guests kernel)
+	@$(PYTHON) -m tests.kunit $(SUITE)
+
+threads:
+	$(call have,cores)
+	@$(PYTHON) -m tests.threads
+
+model:
+	$(call have,model)
+	@$(PYTHON) -m tests.model
+
+fuzz:
+	$(call have,fuzz)
 	@$(PYTHON) -m tests.fuzz --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(NAME)
 
+# Builds for the kernels of these scenarios alone.
+scenarios soak:
+	$(call have,$(GUESTS) kernel roots)
+	@$(PYTHON) -m tests.run --build $(ONLY) $(if $(filter soak,$@),--soak) $(NAME)
+
 # Goes on where an earlier run on these sources stopped.
-torture: setup
+torture:
+	$(call have,$(GUESTS) kernel roots)
 	@$(PYTHON) -m tests.torture $(ONLY) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
 
-inject: setup
+inject:
+	$(call have,$(GUESTS) kernel)
 	@$(PYTHON) -m tests.inject $(if $(EVERY),--every $(EVERY)) $(GROUP)
 
-ansible-test: setup
-	@$(PYTHON) -m tests.ansible
-
-flavours: setup
+flavours:
+	$(call have,$(GUESTS) kernel roots)
 	@$(PYTHON) -m tests.flavours $(NAME)
 
-sleep: modules
+sleep:
+	$(call have,$(GUESTS) kernel roots)
+	@$(PYTHON) -m guests.modules $(ONLY)
 	@$(PYTHON) -m tests.sleep $(ONLY)
+
+dkms:
+	$(call have,build guests deb)
+	@$(PYTHON) -m tests.dkms
+
+deb-test:
+	$(call have,build guests deb)
+	@$(PYTHON) -m tests.deb
+
+ansible-test:
+	$(call have,build guests ansible)
+	@$(PYTHON) -m tests.ansible
+
+tools-test:
+	$(call have,cores tools)
+	@$(PYTHON) -m tests.tools
 
 tools-docs:
 	@PYTHONPATH=tools $(PYTHON) -m livemmctl.docs build/tools
@@ -116,7 +156,9 @@ deb:
 	@rm -f build/deb/*.deb
 	@tools/debian/build build/deb
 
-bench: modules
+bench:
+	$(call have,$(GUESTS) counting)
+	@$(PYTHON) -m guests.modules $(ONLY)
 	@$(PYTHON) -m bench.run
 
 # DKMS takes what it is given whole: give it the sources and nothing else.

@@ -9,6 +9,7 @@ import time
 from bench import pcp
 from bench.compare import Task
 from bench.table import align, figure
+from guests import modules
 from guests.kernels import load, stock_image
 from guests.report import ToolError, main_guard, say
 
@@ -40,6 +41,9 @@ def main() -> int:
         raise ToolError("usage: python3 -m bench.demo")
     start = time.monotonic()
     image = stock_image(load()[0][0])
+    say(f"    building the modules for {image.release}")
+    if wrong := modules.build(image, tests=False):
+        raise ToolError(f"the modules do not build: {wrong}")
     say(INTRO.format(release=image.release))
     say("    booting it in a guest; this takes a few minutes under emulation")
     rows = pcp.crossings(Task(image, pcp.BENCH, f"mode={pcp.CLAIMED}"), SHOWN)

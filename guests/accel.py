@@ -38,8 +38,8 @@ def kvm_boots(vmlinuz: Path) -> bool:
     A device node says nothing, and neither does a firmware that runs: there
     are hosts where KVM stops in the middle of the kernel's early boot.
     """
-    argv = [QEMU, "-accel", "kvm", "-M", "q35", "-cpu", "max", "-smp", "2", "-m", "512M",
-            "-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot",
+    argv = [str(emulator.fetched()), "-accel", "kvm", "-M", "q35", "-cpu", "max", "-smp", "2",
+            "-m", "512M", "-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot",
             "-kernel", str(vmlinuz), "-append", "console=ttyS0 panic=-1 nokaslr"]
     try:
         return "Unable to mount root" in call(bound(argv), timeout=PROBE_SECONDS, check=False)[1]
@@ -114,5 +114,6 @@ def emulated(emulation: str) -> Accel:
 def choose(emulation: str = SINGLE) -> Accel:
     """KVM where KVM works, else the given kind of emulation."""
     if uses_kvm():
-        return Accel("kvm", QEMU, hosts_version())
+        program = emulator.fetched()
+        return Accel("kvm", str(program), emulator.starts(program))
     return emulated(emulation)

@@ -36,6 +36,8 @@ def install_source(package: str) -> None:
         source_version(package)
     except ToolError:
         say(f"    installing {package}")
+        # apt takes a name that it does not know for a pattern.
+        call(["apt-cache", "show", package])
         call(["apt-get", "-qq", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=600",
               "install", package], env={"DEBIAN_FRONTEND": "noninteractive"})
 

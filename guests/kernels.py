@@ -64,6 +64,10 @@ class Kernel:
         """The folder that builds for this kernel, where the host cannot."""
         return cache_dir() / "roots" / self.base if self.buildroot else None
 
+    def like_series(self, package: str) -> bool:
+        """Whether a package is of this series."""
+        return f"-{self.series}." in package
+
     def release(self) -> str:
         """The kernel release fetched for this series."""
         try:
@@ -79,6 +83,10 @@ class Flavour(Kernel):
 
     like: str = ""
     outcome: str = ""
+
+    def like_series(self, package: str) -> bool:
+        """Whether a package is of the series that the flavour is compared with."""
+        return self.outcome == "unknown" or f"-{self.like}." in package
 
 
 @dataclass(frozen=True)
@@ -186,8 +194,14 @@ def stock_image(kernel: Kernel) -> Image:
     # The packages of 7.2 have it among the modules, to be copied when they are installed.
     places = [tree / "boot" / f"vmlinuz-{release}", modules / "vmlinuz"]
     vmlinuz = next((place for place in places if place.exists()), places[0])
-    kdir = Path("/lib/modules") / release / "build"
+    kdir = (Path("/lib/modules") / release / "build" if kernel.root else
+            headers_tree(release) / "usr/src" / f"linux-headers-{release}")
     return Image(kernel.series, release, vmlinuz, modules, kdir, kernel.compiler, kernel.root)
+
+
+def headers_tree(release: str) -> Path:
+    """Where the headers of a kernel are unpacked that the host builds for."""
+    return cache_dir() / "headers" / release
 
 
 def source_version(package: str) -> str:
@@ -337,29 +351,54 @@ def refresh(kernel: Kernel) -> None:
     call(in_root(kernel, ["apt-get", "-qq", "update"]))
 
 
-def install_headers(kernel: Kernel, package: str) -> None:
-    """Headers, and in a folder of its own the compiler too.
+def dependencies(kernel: Kernel, package: str, kinds: str) -> list[str]:
+    """Those packages linux-KIND-... that a package depends on."""
+    _, text = call(in_root(kernel, ["apt-cache", "depends", package]))
+    return re.findall(rf"Depends: (linux-(?:{kinds})-\S+)", text)
+
+
+def have_headers(kernel: Kernel, package: str) -> None:
+    """Headers: installed in a kernel's own folder, else unpacked into the cache."""
+    if kernel.root:
+        install_in_root(kernel, package)
+        return
+    release = package.removeprefix("linux-headers-")
+    tree = headers_tree(release)
+    # Installed headers of 6.12 and later would bring the image, and the image a boot entry.
+    packages = [package, *dependencies(kernel, package, "headers|kbuild")]
+    wanted = "".join(f"{name}={candidate(kernel, name)}\n" for name in packages)
+    stamp = tree / ".packages"
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
+        return
+    say(f"    fetching {package}")
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    for name in packages:
+        download_and_unpack(kernel, name, tree)
+    makefile = tree / "usr/src" / package / "Makefile"
+    text = makefile.read_text(encoding="utf-8")
+    makefile.write_text(text.replace("/usr/src/", f"{tree}/usr/src/"), encoding="utf-8")
+    stamp.write_text(wanted, encoding="utf-8")
+
+
+def install_in_root(kernel: Kernel, package: str) -> None:
+    """Headers and the compiler, in a folder of its own.
 
     With W=1, make runs kernel-doc, which was a script of perl on 6.12.
     """
-    wanted = [package, *([kernel.compiler, "make", "perl"] if kernel.root else [])]
-    missing = [name for name in wanted if not installed(kernel, name)]
+    missing = [name for name in (package, kernel.compiler, "make", "perl")
+               if not installed(kernel, name)]
     if not missing:
         return
-    say(f"    installing {' '.join(missing)}")
-    argv = ["apt-get", "-qq", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120"]
-    if kernel.root:
-        argv += ["-t", kernel.suite]
-    env = {"DEBIAN_FRONTEND": "noninteractive"}
-    call(in_root(kernel, [*argv, "install", *missing]), env=env)
-    if kernel.root:
-        call(in_root(kernel, ["apt-get", "clean"]))
+    say(f"    installing {' '.join(missing)} in {kernel.root}")
+    call(in_root(kernel, ["apt-get", "-qq", "-y", "--no-install-recommends", "-t", kernel.suite,
+                          "install", *missing]), env={"DEBIAN_FRONTEND": "noninteractive"})
+    call(in_root(kernel, ["apt-get", "clean"]))
 
 
 def parts(kernel: Kernel, package: str, release: str) -> list[str]:
     """The image package, and those of its release that it was split into (from 7.2 on)."""
-    _, text = call(in_root(kernel, ["apt-cache", "depends", package]))
-    named = re.findall(r"Depends: (linux-(?:base|binary|modules)-\S+)", text)
+    named = dependencies(kernel, package, "base|binary|modules")
     return [package, *(name for name in named if name.endswith(release))]
 
 
@@ -404,8 +443,14 @@ def fetch_one(kernel: Kernel) -> None:
     """Have the image and the headers of a row."""
     (cache_dir() / "kernels").mkdir(parents=True, exist_ok=True)
     make_root(kernel)
-    install_headers(kernel, concrete(kernel, kernel.headers))
-    fetch_image(kernel, concrete(kernel, kernel.image))
+    headers, image = concrete(kernel, kernel.headers), concrete(kernel, kernel.image)
+    for package in (headers, image):
+        # A meta package follows the release of the host's Debian.
+        if not kernel.like_series(package):
+            raise ToolError(f"kernel {kernel.series}: {kernel.suite} gives {package} here, which "
+                            "is another series; livemm is developed on Debian 12")
+    have_headers(kernel, headers)
+    fetch_image(kernel, image)
     say(f"    kernel {kernel.series}: {kernel.release()}")
 
 

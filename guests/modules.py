@@ -128,15 +128,18 @@ def leaves(text: str) -> list[str]:
     return found
 
 
-def build(image: Image, variants: bool = False) -> str:
-    """Build for one kernel, on demand its variants too; return what is wrong, or ""."""
+def build(image: Image, variants: bool = False, tests: bool = True) -> str:
+    """Build for one kernel, on demand its variants too; return what is wrong, or "".
+
+    Without tests: the modules of the package alone, as a user builds them.
+    """
     folder = BUILD / image.release
     sync(folder)
     for path in folder.glob("*.ko"):
         path.unlink()
     if variants and (wrong := build_variants(image, folder)):
         return wrong
-    status, text = call(make_argv(image, folder, WORDS), check=False,
+    status, text = call(make_argv(image, folder, WORDS if tests else []), check=False,
                         log=BUILD / "log" / f"modules-{image.name}.log")
     if status != 0:
         return f"make: status {status}\n{complaints(text) or tail(text)}"

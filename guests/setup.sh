@@ -1,36 +1,38 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Have what the build, the guests and the checks need, on a bare Debian 12.
-# Installs only missing packages, and no kernel on the host.  Arguments name the kernel series
-# to fetch.
+# Have what a make target needs, on a bare Debian 12: setup.sh [--kernels "SERIES..."] GROUP...
+#
+# Installs only missing packages of the groups (packages.sh), and no kernel on the host.  The group
+# build fetches kernels: all of the matrix, or those that --kernels names.  all: every group.
 set -eu
 
-packages="ansible-core apt-utils bc binutils bison bpftrace bsdextrautils build-essential busybox-static
-	ca-certificates clang-14 cpio debhelper debootstrap dh-dkms dh-python dkms dmsetup dpkg-dev
-	dwarves e2fsprogs file flex gcc-12 git groff-base iproute2 kmod libcap-dev libclang-rt-14-dev
-	libelf-dev libnuma-dev libssl-dev linux-perf linux-source-6.1 llvm-14 make openssh-client openssl
-	procps prometheus prometheus-alertmanager prometheus-node-exporter
-	python3 python3-click python3-hypothesis python3-jinja2 python3-matplotlib
-	python3-prometheus-client python3-pytest python3-rich python3-scipy
-	python3-statsmodels python3-venv qemu-system-x86 rsync shellcheck sparse spin stress-ng
-	systemd udev util-linux xz-utils zsh zstd"
 daemons="prometheus prometheus-alertmanager prometheus-node-exporter"
+everything="build guests counting roots kernel scenarios cores fuzz model lint tools deb"
 policy=/usr/sbin/policy-rc.d
 cache=${LIVEMM_CACHE:-${HOME:-/root}/.cache/livemm}
 here=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=guests/packages.sh
+. "$here/guests/packages.sh"
 
 say() {
 	echo "setup: $*"
 }
 
 die() {
-	echo "error: $*" >&2
+	echo "error: $*" >&3
 	exit 2
 }
 
 installed() {
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+wants() {
+	case " $groups " in
+	*" $1 "*) return 0 ;;
+	esac
+	return 1
 }
 
 # The tarball and the image must be of one age, hence one update for both.
@@ -41,18 +43,37 @@ apt_update() {
 	updated=yes
 }
 
+# apt takes a name that it does not know for a pattern, and installs whatever matches.
+refuse_unknown() {
+	apt-cache pkgnames >"$cache/pkgnames"
+	unknown=
+	for package in $missing; do
+		grep -qx "$package" "$cache/pkgnames" || unknown="$unknown $package"
+	done
+	rm -f "$cache/pkgnames"
+	[ -z "$unknown" ] || die "this Debian ($(cat /etc/debian_version)) has no$unknown;" \
+		"livemm is developed on Debian 12"
+}
+
 install_missing() {
 	missing=
-	for package in $packages; do
-		installed "$package" || missing="$missing $package"
+	for group in $groups; do
+		names=$(packages_of "$group") || die "$group: no group of guests/packages.sh"
+		for package in $names; do
+			case "$missing " in
+			*" $package "*) ;;
+			*) installed "$package" || missing="$missing $package" ;;
+			esac
+		done
 	done
 	[ -z "$missing" ] && return
 	apt_update
+	refuse_unknown
 	say "installing$missing"
 	keep_services_off
 	# shellcheck disable=SC2086 # a list of words
 	DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
-		install $missing >"$cache/apt.log" 2>&1 ||
+		-o DPkg::Lock::Timeout=600 install $missing >"$cache/apt.log" 2>&1 ||
 		die "apt-get install failed: $(tail -n 3 "$cache/apt.log")"
 	disable_services
 	allow_services
@@ -83,19 +104,29 @@ disable_services() {
 	done
 }
 
-make_venv() {
-	key=$(cat "$here/guests/requirements.txt" /etc/debian_version | sha256sum | cut -c1-16)
-	[ "$(cat "$cache/venv/.key" 2>/dev/null)" = "$key" ] && return
-	say "making the Python environment"
-	rm -rf "$cache/venv"
-	/usr/bin/python3 -m venv "$cache/venv" >"$cache/pip.log" 2>&1 ||
+# pip_install FILE: have what the file lists in the Python environment.
+pip_install() {
+	venv=$cache/venv
+	key=$(cat "$here/$1" /etc/debian_version | sha256sum | cut -c1-16)
+	stamp=$venv/.$(echo "$1" | tr / -)
+	[ "$(cat "$stamp" 2>/dev/null)" = "$key" ] && return
+	say "installing $(grep -v '^#' "$here/$1" | tr '\n' ' ')for Python into the cache"
+	[ -x "$venv/bin/pip" ] || /usr/bin/python3 -m venv "$venv" >"$cache/pip.log" 2>&1 ||
 		die "python3 -m venv failed: $(tail -n 3 "$cache/pip.log")"
-	"$cache/venv/bin/pip" -q --disable-pip-version-check install \
-		-r "$here/guests/requirements.txt" >"$cache/pip.log" 2>&1 ||
-		die "pip install failed: $(tail -n 3 "$cache/pip.log")"
-	echo "$key" >"$cache/venv/.key"
+	"$venv/bin/pip" -q --disable-pip-version-check install -r "$here/$1" \
+		>"$cache/pip.log" 2>&1 || die "pip install failed: $(tail -n 3 "$cache/pip.log")"
+	echo "$key" >"$stamp"
 }
 
+exec 3>&2
+series=
+if [ "${1:-}" = --kernels ]; then
+	series=${2:-}
+	shift 2
+fi
+groups="$*"
+[ "$groups" != all ] || groups=$everything
+[ -n "$groups" ] || die "usage: setup.sh [--kernels \"SERIES...\"] GROUP... | all"
 [ "$(id -u)" = 0 ] || die "must be root: packages, guests and DKMS need it"
 command -v apt-get >/dev/null || die "this is not a Debian machine"
 for folder in "$here" "$cache"; do
@@ -113,9 +144,14 @@ if command -v flock >/dev/null; then
 	flock 9
 fi
 install_missing
-[ -n "$(apt-cache policy linux-image-amd64)" ] || apt_update
-make_venv
+! wants guests || pip_install guests/requirements.txt
+if wants lint || wants tools; then
+	pip_install tests/requirements.txt
+fi
 cd "$here"
-/usr/bin/python3 -m guests.kernels fetch "$@"
-/usr/bin/python3 -m guests.emulator fetch
-say "done; kernels and tools are in $cache"
+if wants build; then
+	[ -n "$(apt-cache policy linux-image-amd64)" ] || apt_update
+	# shellcheck disable=SC2086 # a list of words
+	/usr/bin/python3 -m guests.kernels fetch $series
+fi
+! wants guests || /usr/bin/python3 -m guests.emulator fetch

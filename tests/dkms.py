@@ -41,10 +41,7 @@ def lay_out(image: Image) -> Path:
     merge_modroot(image, top)
     tree = top / "modroot" / "lib" / "modules" / image.release
     shutil.rmtree(tree / "updates")
-    for name in ("build", "source"):
-        link = Path("/lib/modules") / image.release / name
-        if link.is_symlink():
-            (tree / name).symlink_to(link.resolve())
+    (tree / "build").symlink_to(image.kdir)
     (top / "src").mkdir()
     (top / "state").mkdir()
     for path in Path("/usr/src").iterdir():

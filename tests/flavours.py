@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 from guests import modules
 from guests.boot import Guest, guest_pool
@@ -69,7 +68,8 @@ def judged_by_dkms(kernel: Kernel, image: Image) -> str:
     series = rules["BUILD_EXCLUSIVE_KERNEL"]
     if not re.match(series, image.release):
         return f"{image.release} is not in {series}"
-    place = (kernel.root or Path("/")) / f"usr/src/linux-headers-{image.release}/.config"
+    headers = f"usr/src/linux-headers-{image.release}"
+    place = (kernel.root / headers if kernel.root else image.kdir) / ".config"
     config = re.findall(r"^(CONFIG_\w+)=[ym]$", place.read_text(encoding="utf-8"), re.MULTILINE)
     wrong = [word for word in rules["BUILD_EXCLUSIVE_CONFIG"].split()
              if (word.removeprefix("!") in config) == word.startswith("!")]

@@ -47,7 +47,7 @@ from guests.programs import compile_program, pagetouch
 from guests.report import BUILD, ROOT, Stage, Test, ToolError, main_guard
 from guests.vcpus import Watch
 from guests.verdict import Verdict, first_report, foreign_races, read_channel
-from tests import flavours, layers, packages, repo_rules
+from tests import flavours, layers, packages, repo_rules, setup
 from tests.check import counted
 from tests.inject import selftest as inject
 from tests.kunit import cases, complete_ktap, suites_lost
@@ -635,7 +635,7 @@ CHECKS: list[Callable[[], Iterator[str] | None]] = [
     no_child_outlives_its_load,
     a_guest_that_is_ended_has_no_verdict, the_end_of_a_check_names_what_failed,
     checks_that_fail_by_chance_are_run_again, of_a_shared_guest_the_failed_part_runs_again,
-    help_runs_nothing]
+    help_runs_nothing, setup.no_kernel, setup.known_groups]
 
 
 def main() -> int:
