@@ -329,7 +329,6 @@ static void every_probe_has_a_handler(struct kunit *test)
 	for (i = 0; i < LMM_HOOK_FIRST_LAYOUT; i++)
 		KUNIT_EXPECT_EQ_MSG(test, !!lmm_dispatch_handlers.probes[i],
 				    lmm_hooks[i].mech == LMM_MECH_KPROBE ||
-				    lmm_hooks[i].mech == LMM_MECH_KRETPROBE ||
 				    lmm_hooks[i].mech == LMM_MECH_TRACEPOINT, "%s",
 				    lmm_hooks[i].name);
 }

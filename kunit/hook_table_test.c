@@ -197,7 +197,7 @@ static void rows_are_complete_and_differ(struct kunit *test)
 
 		KUNIT_ASSERT_NOT_NULL(test, hook->name);
 		KUNIT_EXPECT_NOT_NULL_MSG(test, hook->alternatives[0].symbol, "%s", hook->name);
-		if (hook->mech != LMM_MECH_DATA && hook->mech != LMM_MECH_KRETPROBE)
+		if (hook->mech != LMM_MECH_DATA)
 			KUNIT_EXPECT_NOT_NULL_MSG(test, hook->alternatives[0].proto, "%s",
 						  hook->name);
 		KUNIT_EXPECT_EQ_MSG(test, hook->mech == LMM_MECH_DATA, !!hook->size, "%s",

@@ -49,7 +49,6 @@
 	EVENT(page_breaks, 2)			\
 	EVENT(fallback, 2)			\
 	EVENT(mixed, 2)				\
-	EVENT(slow_path, 2)			\
 	EVENT(reclaim_end, 2)			\
 	EVENT(compact_begin, 2)			\
 	EVENT(cma_start, 2)			\

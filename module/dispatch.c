@@ -18,7 +18,6 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/static_call.h>
-#include <linux/timekeeping.h>
 
 #include "compat/compat.h"
 #include "deliver.h"
@@ -357,57 +356,6 @@ static int on_bulk_request(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* What is known of a request in the slow path. */
-struct slow_request {
-	u64 began;
-	gfp_t gfp;
-	unsigned int order;
-};
-
-/* Did a probe interrupt a task?  A breakpoint counts as an NMI and as an interrupt. */
-static bool was_in_task(void)
-{
-	return in_nmi() ? hardirq_count() == HARDIRQ_OFFSET && !in_serving_softirq() : in_task();
-}
-
-/*
- * The fast path has asked get_page_from_freelist() just before, from the same frame as the slow
- * path is called.  A note with another stack address is of an interrupt or of another task: then
- * the request is not known, and not timed.  Requests that reclaim itself makes are part of the
- * time of the request that reclaims.
- */
-static int on_slow_path_begin(struct kretprobe_instance *instance, struct pt_regs *regs)
-{
-	struct slow_request *request = (void *)instance->data;
-
-	lmm_hook_hit(LMM_HOOK_SLOW_PATH);
-	/* Before the stack address, which tells whether an interrupt has noted a request so far. */
-	request->gfp = (__force gfp_t)this_cpu_read(lmm_request_gfp);
-	request->order = this_cpu_read(lmm_request_order);
-	/* The note was taken one call deeper. */
-	if (this_cpu_read(lmm_request_stack) + sizeof(long) != kernel_stack_pointer(regs) ||
-	    (was_in_task() && current->flags & PF_MEMALLOC))
-		return 1;
-	request->began = ktime_get_mono_fast_ns();
-	return 0;
-}
-
-static int on_slow_path_end(struct kretprobe_instance *instance, struct pt_regs *regs)
-{
-	const struct slow_request *request = (void *)instance->data;
-	s64 ns = ktime_get_mono_fast_ns() - request->began;
-
-	/* The clock may seem to go back a little, on another CPU. */
-	TELL(slow_path, request->gfp, request->order, max(ns, 0LL));
-	return 0;
-}
-
-static const struct lmm_return_probe slow_path_probe = {
-	.entered = on_slow_path_begin,
-	.returned = on_slow_path_end,
-	.data_size = sizeof(struct slow_request),
-};
-
 static int on_scan_begin(struct kprobe *kp, struct pt_regs *regs)
 {
 	lmm_hook_hit(LMM_HOOK_SCAN_BEGIN);
@@ -434,7 +382,6 @@ const struct lmm_hook_handlers lmm_dispatch_handlers = {
 		[LMM_HOOK_PAGE_BREAKS] = on_page_breaks,
 		[LMM_HOOK_HUGE_WANTED] = on_huge_wanted,
 		[LMM_HOOK_BULK_REQUEST] = on_bulk_request,
-		[LMM_HOOK_SLOW_PATH] = (void *)&slow_path_probe,
 		[LMM_HOOK_SCAN_BEGIN] = on_scan_begin,
 		[LMM_HOOK_MM_EXIT] = on_mm_exit,
 		[LMM_HOOK_RECLAIM_END] = on_reclaim_end,

@@ -201,12 +201,6 @@ struct lmm_events {
 	void (*mixed)(const struct page *page, int got_order);
 
 	/**
-	 * @slow_path: a request of this context has left the slow path after @ns ns.  Any context
-	 * that the allocator may be called from, no lock of the allocator held.  Hook: slow_path.
-	 */
-	void (*slow_path)(gfp_t gfp, unsigned int order, u64 ns);
-
-	/**
 	 * @reclaim_end: this thread has reclaimed @pages pages for its request.  Process, no
 	 * lock held.  Hook: reclaim_end.
 	 */

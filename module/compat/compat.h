@@ -44,14 +44,6 @@
 #define LMM_DRAINS_IN_PARTS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0))
 
 /*
- * Stacks of tasks whose return address is hooked may be unwound.  6.1 warns where such a task can
- * run and is on no CPU, which a preempted task in the slow path is: rethook_find_ret_addr().
- * K. Lee, "rethook: Remove warning messages printed for finding return address of a frame." (April
- * 2024).  Read in Debian's sources: 6.12 does not warn.  Releases between are taken to warn.
- */
-#define LMM_UNWINDS_RETURN_PROBES	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0))
-
-/*
  * The function that counts a hint fault takes the fault as its second argument; before,
  * the VMA.
  * Upstream "mm/migrate: move common code to numa_migrate_check (was

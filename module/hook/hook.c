@@ -215,23 +215,6 @@ bool lmm_hooks_layout(unsigned int client, char *why, size_t len)
 	return true;
 }
 
-/* A call that sleeps keeps one of these; with none left a call is missed, and counted as such. */
-#define RETURNS		512U
-
-static int kretprobe_arm(struct lmm_hook *hook)
-{
-	const struct lmm_return_probe *probe = hook->handler;
-
-	/* What is left of an earlier use refers to memory of the kernel's, not to this struct. */
-	memset(&hook->rp, 0, sizeof(hook->rp));
-	hook->rp.kp.addr = (kprobe_opcode_t *)hook->addr;
-	hook->rp.entry_handler = probe->entered;
-	hook->rp.handler = probe->returned;
-	hook->rp.data_size = probe->data_size;
-	hook->rp.maxactive = max(RETURNS, 2 * num_possible_cpus());
-	return register_kretprobe(&hook->rp);
-}
-
 /* First user of the row: make the kernel call us. */
 static int row_arm(struct lmm_hook *hook)
 {
@@ -244,8 +227,6 @@ static int row_arm(struct lmm_hook *hook)
 		hook->kp.addr = (kprobe_opcode_t *)hook->addr;
 		hook->kp.pre_handler = hook->handler;
 		return register_kprobe(&hook->kp);
-	case LMM_MECH_KRETPROBE:
-		return kretprobe_arm(hook);
 	case LMM_MECH_DIRECT:
 		return lmm_direct_arm(hook);
 	case LMM_MECH_TRACEPOINT:
@@ -266,10 +247,6 @@ static int row_disarm(struct lmm_hook *hook)
 		unregister_kprobe(&hook->kp);
 		/* The only sign of a breakpoint that could not be taken out. */
 		return hook->kp.addr ? 0 : -EIO;
-	case LMM_MECH_KRETPROBE:
-		/* Does not wait for calls that are under way: they return unseen. */
-		unregister_kretprobe(&hook->rp);
-		return hook->rp.kp.addr ? 0 : -EIO;
 	case LMM_MECH_DIRECT:
 		return lmm_direct_disarm(hook);
 	case LMM_MECH_TRACEPOINT:
@@ -637,9 +614,6 @@ void lmm_hooks_show(struct seq_file *m)
 
 		if (hook->mech == LMM_MECH_KPROBE && READ_ONCE(hook->armed))
 			missed = READ_ONCE(hook->kp.nmissed);
-		if (hook->mech == LMM_MECH_KRETPROBE && READ_ONCE(hook->armed))
-			missed = READ_ONCE(hook->rp.nmissed) +
-				 READ_ONCE(hook->rp.kp.nmissed);
 		seq_printf(m, "%-32s %-10s %-32s %-11s %llu %lu %s\n", hook->name,
 			   lmm_mechanism_name[hook->mech], hook->symbol, state,
 			   lmm_counter_read(lmm_hook_hits, hook - lmm_hooks), missed,

@@ -17,8 +17,7 @@ struct lmm_entry_handlers;
  * struct lmm_hook_handlers - the handlers of hooks
  * @klp: wrappers of livepatches
  * @entry: direct calls
- * @probes: by row, the probe of a tracepoint, the pre_handler of a kprobe or the struct
- *	lmm_return_probe of a kretprobe; NULL for the others
+ * @probes: by row, the probe of a tracepoint or the pre_handler of a kprobe; NULL for the others
  */
 struct lmm_hook_handlers {
 	const struct lmm_klp_handlers *klp;

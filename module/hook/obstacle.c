@@ -25,7 +25,6 @@ static bool row_switched_off(const struct lmm_hook *hook, char *why, size_t len)
 	case LMM_MECH_DIRECT:
 		break;
 	case LMM_MECH_KPROBE:
-	case LMM_MECH_KRETPROBE:
 		if (kprobes_off && READ_ONCE(*kprobes_off)) {
 			scnprintf(why, len, "all kprobes are off (debugfs kprobes/enabled is 0)");
 			return true;

@@ -15,9 +15,6 @@
  *		wrapper while that is all there is, else by the entry; see kcall.c
  *	KPROBE(ID, name, symbol, return type, arguments), TRACEPOINT(...)
  *		dispatch.c has the handler
- *	KRETPROBE(ID, name, symbol)
- *		entry and return of a function whose arguments are not read, so the prototype
- *		does not matter; dispatch.c has the handlers
  *	DIRECT(ID, name, symbol, return type, arguments)
  *		a direct call of lmm_entry_<name>() at the function's ftrace site, or an ftrace
  *		callback, lmm_shared_<name>()
@@ -52,9 +49,6 @@
 #endif
 #ifndef KPROBE
 #define KPROBE(...)
-#endif
-#ifndef KRETPROBE
-#define KRETPROBE(...)
 #endif
 #ifndef TRACEPOINT
 #define TRACEPOINT(...)
@@ -149,8 +143,6 @@ DIRECT(BUFFER, buffer, bdev_getblk, struct buffer_head *, struct block_device *b
        sector_t block, unsigned int size, gfp_t gfp)
 OR(BUFFER, buffer, __getblk_gfp, struct buffer_head *, struct block_device *bdev, sector_t block,
    unsigned int size, gfp_t gfp)
-/* The slow path of a request begins and ends.  The compiler has made a copy of the function. */
-KRETPROBE(SLOW_PATH, slow_path, __alloc_pages_slowpath.constprop.0)
 /* A thread has reclaimed for its request. */
 TRACEPOINT(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, void, LMM_RECLAIM_END_ARGS)
 /* A thread will compact for its request. */
@@ -239,7 +231,6 @@ DATA_HOLDS(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_loc
 #undef LIVEPATCH_CALLED
 #undef LIVEPATCH_OR
 #undef KPROBE
-#undef KRETPROBE
 #undef TRACEPOINT
 #undef DIRECT
 #undef DIRECT_ALONE

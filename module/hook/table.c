@@ -61,9 +61,6 @@ struct lmm_hook lmm_hooks[LMM_MAX_HOOKS] = {
 #define LIVEPATCH_OR(module, id, ...)	SYMBOL(id, 1, __VA_ARGS__)
 #define KPROBE(id, name, ...)						\
 	ROW(id, LMM_MECH_KPROBE, name) SYMBOL(id, 0, name, __VA_ARGS__)
-#define KRETPROBE(id, name, symbol)					\
-	ROW(id, LMM_MECH_KRETPROBE, name)				\
-	[LMM_HOOK_##id].alternatives[0] = { #symbol, NULL },
 #define TRACEPOINT(id, name, ...)					\
 	ROW(id, LMM_MECH_TRACEPOINT, name) SYMBOL(id, 0, name, __VA_ARGS__)
 #define DIRECT_ALONE(id, name, ...)					\
@@ -90,7 +87,6 @@ unsigned int lmm_nr_hooks = LMM_HOOK_FIRST_LAYOUT;
 const char *const lmm_mechanism_name[] = {
 	[LMM_MECH_LIVEPATCH] = "livepatch",
 	[LMM_MECH_KPROBE] = "kprobe",
-	[LMM_MECH_KRETPROBE] = "kretprobe",
 	[LMM_MECH_DIRECT] = "direct",
 	[LMM_MECH_TRACEPOINT] = "tracepoint",
 	[LMM_MECH_CALL] = "call",

@@ -22,7 +22,6 @@
  * @LMM_MECH_LIVEPATCH: a wrapper in one of livemm_klp_*.ko
  * @LMM_MECH_KPROBE: a kprobe with a pre_handler only (a post_handler would
  *	conflict with a livepatch of the same function)
- * @LMM_MECH_KRETPROBE: a kprobe at the entry that has the kernel call us at the return as well
  * @LMM_MECH_DIRECT: a direct call at a function's ftrace site, for a function that is
  *	called too often for a kprobe; see direct.c
  * @LMM_MECH_TRACEPOINT: a probe on a tracepoint
@@ -33,7 +32,6 @@
 enum lmm_mechanism {
 	LMM_MECH_LIVEPATCH,
 	LMM_MECH_KPROBE,
-	LMM_MECH_KRETPROBE,
 	LMM_MECH_DIRECT,
 	LMM_MECH_TRACEPOINT,
 	LMM_MECH_CALL,
@@ -45,7 +43,6 @@ enum lmm_mechanism {
 enum lmm_hook_id {
 #define LIVEPATCH(module, id, ...)	LMM_HOOK_##id,
 #define KPROBE(id, ...)			LMM_HOOK_##id,
-#define KRETPROBE(id, ...)		LMM_HOOK_##id,
 #define TRACEPOINT(id, ...)		LMM_HOOK_##id,
 #define DIRECT(id, ...)			LMM_HOOK_##id,
 #define DIRECT_ALONE(id, ...)		LMM_HOOK_##id,
@@ -61,7 +58,7 @@ enum lmm_hook_id {
  * struct lmm_hook_alternative - a symbol and the prototype it must have
  * @symbol: function, tracepoint or variable; a struct's name for a layout
  * @proto: expected prototype as btf.c writes it; NULL for a variable (BTF does
- *	not describe variables) and for a kretprobe; a member's name for a layout, NULL for the
+ *	not describe variables); a member's name for a layout, NULL for the
  *	struct's size.  Arguments have the names of the kernel's source
  */
 struct lmm_hook_alternative {
@@ -70,20 +67,6 @@ struct lmm_hook_alternative {
 };
 
 #define LMM_HOOK_ALTERNATIVES	2
-
-/**
- * struct lmm_return_probe - handlers of a kretprobe
- * @entered: at the entry; returns 0 if @returned is to be called
- * @returned: at the return
- * @data_size: room in each kretprobe_instance for what @entered tells @returned, in bytes
- *
- * Handlers run with preemption off, in whatever context the function is called from.
- */
-struct lmm_return_probe {
-	kretprobe_handler_t entered;
-	kretprobe_handler_t returned;
-	size_t data_size;
-};
 
 /* A user of hooks is a client in one of its modes.  The hook layer knows no policy. */
 #define LMM_MAX_CLIENTS		8
@@ -212,8 +195,7 @@ struct lmm_hook_client {
  * @name: name in livemm; the first column of `hooks`
  * @mech: the mechanism
  * @alternatives: names in kernels; the first name that exists counts, with any of its prototypes
- * @handler: probe, entry, pre_handler or struct lmm_return_probe (tracepoint, direct, kprobe,
- *	kretprobe)
+ * @handler: probe, entry or pre_handler (tracepoint, direct, kprobe)
  * @shared: the entry as an ftrace callback (direct); NULL if there must be no other call
  * @function: the wrapper (livepatch)
  * @offset: of the member, or the struct's size, as we were compiled (layout); where
@@ -230,7 +212,6 @@ struct lmm_hook_client {
  * @addr: its address (not for tracepoints and layouts)
  * @tp: the tracepoint
  * @kp: the kprobe
- * @rp: the kretprobe
  * @ops: the direct call
  * @shared_ops: the ftrace callback that replaces the direct call
  * @is_direct: @ops is registered
@@ -272,7 +253,6 @@ struct lmm_hook {
 	unsigned long addr;
 	struct tracepoint *tp;
 	struct kprobe kp;
-	struct kretprobe rp;
 	struct ftrace_ops ops;
 	struct ftrace_ops shared_ops;
 	bool is_direct;

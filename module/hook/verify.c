@@ -83,9 +83,6 @@ static bool type_agrees(const struct lmm_hook *hook,
 	int err;
 
 	switch (hook->mech) {
-	case LMM_MECH_KRETPROBE:
-		/* Nothing is read of the function's arguments. */
-		return true;
 	case LMM_MECH_DATA:
 		return data_agrees(hook, why, len);
 	case LMM_MECH_LAYOUT:
@@ -152,8 +149,7 @@ void lmm_hook_verify(struct lmm_hook *hook)
 {
 	const struct lmm_hook_alternative *alt = NULL;
 	bool code = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_KPROBE ||
-		    hook->mech == LMM_MECH_KRETPROBE || hook->mech == LMM_MECH_DIRECT ||
-		    hook->mech == LMM_MECH_CALL;
+		    hook->mech == LMM_MECH_DIRECT || hook->mech == LMM_MECH_CALL;
 	bool named = code || hook->mech == LMM_MECH_DATA;
 	bool traced = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_DIRECT;
 	unsigned int i;
@@ -181,11 +177,6 @@ void lmm_hook_verify(struct lmm_hook *hook)
 	}
 	if (code && !lmm_symbol_is_code(hook->addr)) {
 		scnprintf(hook->why, sizeof(hook->why), "is not among the kernel's code");
-		return;
-	}
-	if (hook->mech == LMM_MECH_KRETPROBE && !LMM_UNWINDS_RETURN_PROBES) {
-		scnprintf(hook->why, sizeof(hook->why),
-			  "this kernel warns when it unwinds the stack of a hooked call");
 		return;
 	}
 	if (traced && !lmm_symbol_ftrace_site(hook->addr)) {

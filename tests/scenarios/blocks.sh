@@ -126,12 +126,6 @@ check "who would mix is refused first" grown $((fast + 500)) counter refused_fas
 check "blocks are mixed" test "$mixed" -gt "$were"
 check "and hold programs' pages" test "$strangers" -gt 1000
 same "which does not wake a worker that may move nothing" "$(passes)" "$idle"
-if hooks_returns; then
-	timed=$(slow_path movable 2) slow=$(hook_hits slow_path)
-	note "slow paths $slow, of movable requests timed $timed"
-	check "the slow path of movable requests is timed" test "$timed" -gt 0
-	check "no more are timed than there were" test "$timed" -le "$slow"
-fi
 hog_end
 need write_to "$PB/move_pages_per_s" 1500
 check "what was mixed is put in order" wait_for 120 gives 0 of DMA32 6

@@ -173,13 +173,6 @@ lmm_unload() {
 vmstat() { awk -v names=" $* " 'index(names, " " $1 " ") { sum += $2 } END { print sum + 0 }' /proc/vmstat; }
 # Wholly free blocks of zone DMA32, by the kernel.
 kernels_blocks() { awk '$4 == "DMA32" { print $14 + 2 * $15 }' /proc/buddyinfo; }
-# slow_path CLASS COLUMN: a figure of the slow paths that pageblock has timed.
-slow_path() {
-	awk -v class="$1" -v column="$2" '$1 == class && NF > 5 { print $column }' \
-		"$LMM_DBG/pageblock/state"
-}
-# May a return be hooked?  6.1, of which debug is one, would warn.
-hooks_returns() { [ "$LMM_KERNEL" != 6.1 ] && [ "$LMM_KERNEL" != debug ]; }
 meminfo() { awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo; }
 
 memory_offline() {

@@ -68,11 +68,6 @@ check "and get their type back" test "$after" -ge "$typed" -a "$after" -le $((ty
 guarded=$(unmovable)
 need write_to "$PB/enabled" 1
 hooks_armed fallback request reclaim_end compact_begin mixed
-if hooks_returns; then
-	hooks_armed slow_path
-else
-	check "slow_path says why not" tells hooks '^slow_path .* unavailable .*warns when it unwinds'
-fi
 check "free blocks become the reserve" wait_for 20 grown 11 unmovable
 note "free unmovable blocks $guarded, then $(unmovable); moved $(counter moved pageblock)"
 with=$(squeezed)
@@ -94,30 +89,6 @@ same "and none fails" "$(cat $atomic/failed)" 0
 hog_end
 need rmmod lmm_atomic
 
-timed=0
-for class in atomic unmovable movable costly; do
-	note "slow path, $(grep "^$class " "$PB/state" | tr -s ' ')"
-	timed=$((timed + $(slow_path $class 2)))
-	same "$class: the buckets have all requests" "$(slow_path $class 2)" \
-		"$(awk -v class=$class '$1 == class && NF > 5 {
-			for (i = 7; i <= NF; i++) { sub(/.*=/, "", $i); sum += $i }
-			print sum + 0 }' "$PB/state")"
-done
-slow=$(hook_hits slow_path)
-note "slow paths $slow, timed $timed"
-# The worker's own are not.
-if hooks_returns; then
-	check "slow paths are timed" test $((timed * 4)) -ge "$slow"
-	check "no more than there were" test "$timed" -le "$slow"
-	# All requests may have been served at once, atomic ones by blocks of the reserve.
-	for class in atomic movable; do
-		check "$class: the half is not above the longest" \
-			test "$(slow_path $class 4)" -le "$(slow_path $class 6)"
-	done
-else
-	same "none is timed" "$timed" 0
-fi
-
 # More than there is: the hog is killed, once, and the load goes on, which leaves it most of
 # the emulated CPUs.
 LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
@@ -129,7 +100,6 @@ for mode in claim strict; do
 	check "$mode: out of memory ends with the hog" wait_for 120 hog_gone
 	same "$mode: one is killed" "$(($(vmstat oom_kill) - before))" 1
 	check "$mode: the load lives" lives pagetouch
-	! hooks_returns || check "$mode: slow paths are timed" test "$(slow_path movable 2)" -gt 0
 done
 note "searches $(counter searches pageblock), refused $(counter refused_fast pageblock) fast"
 # Single pages for the hog, while the blocks of the reserve are free.

@@ -6,7 +6,6 @@
  * are disarmed no handler runs; then the worker is cancelled, and its memory is freed.
  */
 #include <linux/bitmap.h>
-#include <linux/cpumask.h>
 #include <linux/mempolicy.h>
 #include <linux/mm.h>
 #include <linux/seq_file.h>
@@ -56,13 +55,9 @@ static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *
 	pageblock.hotplug = NULL;
 	if (lmm_hook_available(LMM_HOOK_BLOCK_FLAGS))
 		pageblock.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
-	err = pageblock_latency_start();
-	if (!err)
-		err = pageblock_reserve_start();
+	err = pageblock_reserve_start();
 	if (err) {
-		pageblock_latency_stop();
-		scnprintf(why, len, "out of memory for %u zones and %u CPUs",
-			  lmm_zone_slots(), num_possible_cpus());
+		scnprintf(why, len, "out of memory for %u zones", lmm_zone_slots());
 		WRITE_ONCE(lmm_request_wants.note, 0);
 		lmm_buffers_unmovable(LMM_PAGEBLOCK, false);
 	}
@@ -72,7 +67,6 @@ static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *
 static void pageblock_disable(struct lmm_policy *policy)
 {
 	pageblock_reserve_stop();
-	pageblock_latency_stop();
 	WRITE_ONCE(lmm_request_wants.note, 0);
 	lmm_buffers_unmovable(LMM_PAGEBLOCK, false);
 }
@@ -92,7 +86,6 @@ static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)
 			   READ_ONCE(pz->pace.gap),
 			   pz->mixed ? bitmap_weight(pz->mixed, pz->blocks) : 0);
 	}
-	pageblock_latency_show(m);
 }
 
 static void pageblock_reason_show(struct lmm_policy *policy, char *why, size_t len)
@@ -110,7 +103,6 @@ static const struct lmm_subscription pageblock_subscriptions[] = {
 		  "all of the policy, which would not know who has tried to make room"),
 	LMM_NEEDS(COMPACT_BEGIN,
 		  "all of the policy, which would not know who has tried to make room"),
-	LMM_USES(SLOW_PATH, "the times of the slow path in file state"),
 	LMM_USES(MIXED, "counters claimed and mixed"),
 	LMM_NEEDS(UNGROUPED,
 		  "all of the policy, which would act where memory is too small for grouping"),
@@ -149,7 +141,6 @@ static const struct lmm_hook_client pageblock_uses = LMM_HOOK_CLIENT(pageblock);
 
 static const struct lmm_events pageblock_events = {
 	.fallback = pageblock_on_fallback,
-	.slow_path = pageblock_on_slow_path,
 	.reclaim_end = pageblock_on_reclaim_end,
 	.compact_begin = pageblock_on_compact_begin,
 	.mixed = pageblock_on_mixed,

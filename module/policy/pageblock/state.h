@@ -204,12 +204,6 @@ bool pageblock_slice_over(void);
 /* node.c */
 bool pageblock_leaves_node(struct zone *zone, const struct pageblock_ask *ask);
 
-/* latency.c */
-int pageblock_latency_start(void);
-void pageblock_latency_stop(void);
-void pageblock_latency_show(struct seq_file *m);
-void pageblock_on_slow_path(gfp_t gfp, unsigned int order, u64 ns);
-
 /* filter.c */
 void pageblock_filter_start(void);
 int pageblock_on_fallback(struct free_area *area, unsigned int order, int migratetype,

@@ -106,7 +106,7 @@ def ftrace_users(scene: Scene) -> Finding:
     replaced = modules.patched(scene.host)
     shared = []
     for hook in scene.hooks:
-        if hook.mechanism in ("livepatch", "kprobe", "kretprobe", "direct"):
+        if hook.mechanism in ("livepatch", "kprobe", "direct"):
             ours = hook.state == "armed" or hook.symbol in replaced
             if users.get(hook.symbol, 0) > int(ours):
                 shared.append(hook.symbol)

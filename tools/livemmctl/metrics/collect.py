@@ -141,8 +141,7 @@ class LivemmCollector(Collector):
         # A file that names a hook twice is none of ours: no sample may come twice.
         for row in {row.name: row for row in rows}.values():
             states.add_metric([row.name, row.mechanism, row.state], 1)
-            if row.mechanism in ("livepatch", "kprobe", "kretprobe", "direct",
-                                 "tracepoint"):
+            if row.mechanism in ("livepatch", "kprobe", "direct", "tracepoint"):
                 hits.add_metric([row.name], row.hits)
                 missed.add_metric([row.name], row.missed)
         yield from (states, hits, missed)
