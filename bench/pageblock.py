@@ -250,7 +250,7 @@ STORMS = (compare.BASE, compare.POLICY, compare.POLICY, compare.BASE) * 3
 STORM_TABLES = 15000
 STORM_WORDS = f"{STORM_TABLES:,} page tables on one of two nodes"
 # What is mixed or missing is left so: the filter is to be seen alone.
-STORM_KNOBS = "period_ms=60000"
+STORM_KNOBS = "move_pages_per_s=0"
 STORM_METRICS = (
     # 7.2 itself takes pages of the other node, more or fewer from storm to storm.
     Metric("page tables from the other node", lambda run: float(run["foreign"]), 1.0,

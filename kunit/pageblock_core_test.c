@@ -9,9 +9,6 @@
 
 #define TOP	10	/* the highest order of 6.1 and 6.12 */
 
-static const struct pageblock_settings claim = { PAGEBLOCK_MODE_CLAIM, 3 };
-static const struct pageblock_settings strict = { PAGEBLOCK_MODE_STRICT, 3 };
-
 #define SAME(verdict)	.claim = PAGEBLOCK_##verdict, .strict = PAGEBLOCK_##verdict
 /* In the slow path, without and with direct reclaim. */
 #define SLOW		.grouped = true, .slow = true
@@ -27,24 +24,23 @@ static const struct verdict_case {
 	{ "fast", { .grouped = true, .waits = true }, SAME(REFUSE_FAST) },
 	{ "fast, atomic", { .grouped = true, .high = true }, SAME(REFUSE_FAST) },
 	{ "fast, memalloc", { .grouped = true, .memalloc = true }, SAME(REFUSE_FAST) },
-	{ "fast, after rounds", { .grouped = true, .waits = true, .rounds = 9, .no_progress = 9 },
+	{ "fast, after rounds", { .grouped = true, .waits = true, .rounds = 9 },
 	  SAME(REFUSE_FAST) },
 	/* In the slow path, requests that cannot wait or must not be made to wait. */
 	{ "atomic", { SLOW, .high = true }, SAME(ALLOW_ATOMIC) },
 	{ "nowait", { SLOW }, SAME(ALLOW_ATOMIC) },
-	{ "highatomic", { SLOW, .high = true, .highatomic = true }, SAME(ALLOW_HIGHATOMIC) },
-	{ "memalloc", { WAITS, .memalloc = true }, SAME(ALLOW_MEMALLOC) },
-	{ "victim", { WAITS, .victim = true }, SAME(ALLOW_OOM) },
-	{ "last", { WAITS, .last = true }, SAME(ALLOW_OOM) },
-	{ "nofail", { WAITS, .nofail = true }, SAME(ALLOW_NOFAIL) },
+	{ "highatomic", { SLOW, .high = true, .highatomic = true }, SAME(ALLOW_ATOMIC) },
+	{ "memalloc", { WAITS, .memalloc = true }, SAME(ALLOW_URGENT) },
+	{ "victim", { WAITS, .victim = true }, SAME(ALLOW_URGENT) },
+	{ "last", { WAITS, .last = true }, SAME(ALLOW_URGENT) },
+	{ "nofail", { WAITS, .nofail = true }, SAME(ALLOW_URGENT) },
 	{ "deferred", { WAITS, .compact_deferred = true }, SAME(REFUSE_SLOW) },
 	{ "deferred, tried", { WAITS, .compact_deferred = true, .rounds = 1 },
 	  SAME(ALLOW_COMPACT_DEFERRED) },
-	{ "untracked", { WAITS, .untracked = true }, SAME(ALLOW_UNTRACKED) },
 	/* Pages of other types are free, and movable pages can leave them again. */
 	{ "above high", { WAITS, .above_high = true },
 	  PAGEBLOCK_ALLOW_ABOVE_HIGH, PAGEBLOCK_REFUSE_SLOW },
-	{ "above high, tried", { WAITS, .above_high = true, .rounds = 3, .no_progress = 3 },
+	{ "above high, tried", { WAITS, .above_high = true, .rounds = PAGEBLOCK_MAX_ROUNDS },
 	  PAGEBLOCK_ALLOW_ABOVE_HIGH, PAGEBLOCK_ALLOW_TRIED },
 	{ "above high, fast", { .grouped = true, .waits = true, .above_high = true },
 	  SAME(REFUSE_FAST) },
@@ -60,11 +56,11 @@ static const struct verdict_case {
 					 .guarded = true }, SAME(REFUSE_FAST) },
 	{ "guarded, above high, away", { WAITS, .above_high = true, .guarded = true,
 					 .away = true }, SAME(ALLOW_NODE) },
-	{ "guarded, tried", { WAITS, .above_high = true, .guarded = true, .rounds = 1,
-			      .no_progress = 3 }, SAME(ALLOW_TRIED) },
+	{ "guarded, tried", { WAITS, .above_high = true, .guarded = true, .rounds = 1 },
+	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_SLOW },
 	{ "guarded, atomic", { .grouped = true, .slow = true, .guarded = true },
 	  SAME(ALLOW_ATOMIC) },
-	{ "guarded, last", { WAITS, .guarded = true, .last = true }, SAME(ALLOW_OOM) },
+	{ "guarded, last", { WAITS, .guarded = true, .last = true }, SAME(ALLOW_URGENT) },
 	/* So much is free that reclaim would be for nothing. */
 	{ "much free", { WAITS, .much_free = true },
 	  PAGEBLOCK_ALLOW_MUCH_FREE, PAGEBLOCK_REFUSE_SLOW },
@@ -80,7 +76,7 @@ static const struct verdict_case {
 	{ "away, has fallback", { WAITS, .away = true, .has_fallback = true }, SAME(ALLOW_NODE) },
 	{ "away, tried", { WAITS, .away = true, .rounds = 1 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_ALLOW_NODE },
-	{ "away, nofail", { WAITS, .away = true, .nofail = true }, SAME(ALLOW_NOFAIL) },
+	{ "away, nofail", { WAITS, .away = true, .nofail = true }, SAME(ALLOW_URGENT) },
 	/* A caller with a fallback is refused, but not a network card's interrupt. */
 	{ "has fallback", { WAITS, .has_fallback = true }, SAME(REFUSE_HAS_FALLBACK) },
 	{ "has fallback, nowait", { SLOW, .has_fallback = true }, SAME(REFUSE_HAS_FALLBACK) },
@@ -89,30 +85,23 @@ static const struct verdict_case {
 	{ "has fallback, interrupt", { SLOW, .has_fallback = true, .interrupt = true },
 	  SAME(ALLOW_ATOMIC) },
 	{ "has fallback, nofail", { WAITS, .has_fallback = true, .nofail = true },
-	  SAME(ALLOW_NOFAIL) },
+	  SAME(ALLOW_URGENT) },
 	{ "has fallback, deferred", { WAITS, .has_fallback = true, .compact_deferred = true },
 	  SAME(REFUSE_HAS_FALLBACK) },
 	{ "has fallback, tried", { WAITS, .has_fallback = true, .rounds = 1 },
-	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
+	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_SLOW },
 	/* The policy's own worker must not mix: it is there to undo mixes. */
-	{ "cleans", { WAITS, .cleans = true, .rounds = 9, .no_progress = 9 },
+	{ "cleans", { WAITS, .cleans = true, .rounds = 9 },
 	  SAME(REFUSE_HAS_FALLBACK) },
 	{ "cleans, away", { WAITS, .cleans = true, .away = true }, SAME(REFUSE_HAS_FALLBACK) },
 	/* But for requests that its reclaim depends on. */
-	{ "cleans, memalloc", { WAITS, .cleans = true, .memalloc = true }, SAME(ALLOW_MEMALLOC) },
-	{ "cleans, nofail", { WAITS, .cleans = true, .nofail = true }, SAME(ALLOW_NOFAIL) },
+	{ "cleans, memalloc", { WAITS, .cleans = true, .memalloc = true }, SAME(ALLOW_URGENT) },
+	{ "cleans, nofail", { WAITS, .cleans = true, .nofail = true }, SAME(ALLOW_URGENT) },
 	/* Other requests may mix after trying to make room. */
 	{ "not tried", { WAITS }, SAME(REFUSE_SLOW) },
-	{ "tried", { WAITS, .rounds = 1 }, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
-	{ "tried in vain", { WAITS, .rounds = 1, .no_progress = 1 },
-	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
-	{ "not often enough", { WAITS, .rounds = 2, .no_progress = 2 },
-	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
-	{ "often enough", { WAITS, .rounds = 3, .no_progress = 3 }, SAME(ALLOW_TRIED) },
-	{ "not in a row", { WAITS, .rounds = 9, .no_progress = 2 },
-	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
+	{ "tried", { WAITS, .rounds = 1 }, PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_SLOW },
 	{ "nearly for ever", { WAITS, .rounds = PAGEBLOCK_MAX_ROUNDS - 1 },
-	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_NO_PROGRESS },
+	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_SLOW },
 	{ "for ever", { WAITS, .rounds = PAGEBLOCK_MAX_ROUNDS }, SAME(ALLOW_TRIED) },
 	/* Without grouping by mobility nothing is refused. */
 	{ "ungrouped, fast", { .waits = true }, SAME(ALLOW_UNGROUPED) },
@@ -126,8 +115,8 @@ static void verdict_of_a_request(struct kunit *test)
 {
 	const struct verdict_case *c = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, pageblock_judge(&c->request, &claim), c->claim);
-	KUNIT_EXPECT_EQ(test, pageblock_judge(&c->request, &strict), c->strict);
+	KUNIT_EXPECT_EQ(test, pageblock_judge(&c->request, PAGEBLOCK_MODE_CLAIM), c->claim);
+	KUNIT_EXPECT_EQ(test, pageblock_judge(&c->request, PAGEBLOCK_MODE_STRICT), c->strict);
 }
 
 /* All combinations: requests that must never be refused are allowed. */
@@ -138,7 +127,7 @@ static void all_requests(struct kunit *test)
 	};
 	unsigned int bits, i, rounds, refused = 0, allowed = 0;
 
-	for (bits = 0; bits < 1U << 18; bits++) {
+	for (bits = 0; bits < 1U << 17; bits++) {
 		for (i = 0; i < ARRAY_SIZE(counts); i++) {
 			rounds = counts[i];
 			const struct pageblock_request r = {
@@ -147,14 +136,14 @@ static void all_requests(struct kunit *test)
 				.victim = bits & 64, .nofail = bits & 128,
 				.has_fallback = bits & 256,
 				.grouped = bits & 512, .compact_deferred = bits & 1024,
-				.untracked = bits & 2048, .cleans = bits & 4096,
-				.above_high = bits & 8192, .much_free = bits & 16384,
-				.interrupt = bits & 32768, .away = bits & 65536,
-				.guarded = bits & 131072,
-				.rounds = rounds, .no_progress = rounds / 2,
+				.cleans = bits & 2048, .above_high = bits & 4096,
+				.much_free = bits & 8192, .interrupt = bits & 16384,
+				.away = bits & 32768, .guarded = bits & 65536,
+				.rounds = rounds,
 			};
-			bool may = pageblock_allows(pageblock_judge(&r, &claim));
-			bool may_strictly = pageblock_allows(pageblock_judge(&r, &strict));
+			bool may = pageblock_allows(pageblock_judge(&r, PAGEBLOCK_MODE_CLAIM));
+			bool may_strictly =
+				pageblock_allows(pageblock_judge(&r, PAGEBLOCK_MODE_STRICT));
 
 			KUNIT_ASSERT_TRUE(test, may || !may_strictly);
 			if (!r.grouped)
@@ -189,23 +178,6 @@ static void the_reserve_is_not_for_page_cache(struct kunit *test)
 	/* More blocks than the reserve should have are free for all. */
 	KUNIT_EXPECT_FALSE(test, pageblock_guards(true, 0, 9, 17, 16));
 	KUNIT_EXPECT_FALSE(test, pageblock_guards(true, 0, 9, 1, 0));
-}
-
-static void attempts_are_the_knob(struct kunit *test)
-{
-	struct pageblock_settings settings = strict;
-	struct pageblock_request request = { WAITS };
-	unsigned int attempts;
-
-	for (attempts = 1; attempts <= PAGEBLOCK_MAX_ROUNDS; attempts++) {
-		settings.max_attempts = attempts;
-		request.rounds = attempts - 1;
-		request.no_progress = attempts - 1;
-		KUNIT_EXPECT_FALSE(test, pageblock_allows(pageblock_judge(&request, &settings)));
-		request.rounds = attempts;
-		request.no_progress = attempts;
-		KUNIT_EXPECT_TRUE(test, pageblock_allows(pageblock_judge(&request, &settings)));
-	}
 }
 
 /*
@@ -337,33 +309,26 @@ static void the_right_is_for_a_refill(struct kunit *test)
 #define LIFE	250	/* ticks, as 1 s */
 
 /* A task asks for pages, and reclaims whenever it is refused.  Return its reclaims. */
-static unsigned int reclaims_for(struct pageblock_rounds *slots, unsigned int pages, bool refills,
-				 bool found, unsigned long *now)
+static unsigned int reclaims_for(struct pageblock_tried *tried, unsigned int pages, bool refills,
+				 bool found, unsigned long now)
 {
 	unsigned int reclaims = 0, page;
-	int i;
 
 	for (page = 0; page < pages; page++) {
 		struct pageblock_request request = { WAITS };
 		enum pageblock_verdict verdict = PAGEBLOCK_REFUSE_FAST;
 
 		/* A new request begins in the fast path. */
-		i = pageblock_rounds_of(slots, &reclaims, *now, LIFE);
-		if ((!refills || page % 63 == 0) && i >= 0 &&
-		    pageblock_rounds_over(&slots[i], verdict))
-			slots[i].owner = NULL;
+		if (!refills || page % 63 == 0)
+			pageblock_tried_judged(tried, verdict);
 		while (!pageblock_allows(verdict)) {
-			i = pageblock_rounds_of(slots, &reclaims, *now, LIFE);
-			request.rounds = i < 0 ? 0 : slots[i].rounds;
-			verdict = pageblock_judge(&request, &claim);
-			if (i >= 0 && pageblock_rounds_over(&slots[i], verdict))
-				slots[i].owner = NULL;
+			request.rounds = pageblock_tried_rounds(tried, tried, now, LIFE);
+			verdict = pageblock_judge(&request, PAGEBLOCK_MODE_CLAIM);
+			pageblock_tried_judged(tried, verdict);
 			if (pageblock_allows(verdict))
 				break;
-			i = pageblock_rounds_room(slots, *now);
-			slots[i].owner = &reclaims;
-			pageblock_rounds_add(&slots[i], true, found, *now);
-			slots[i].vain = !found;
+			pageblock_tried_add(tried, tried, now, LIFE);
+			tried->vain = !found;
 			reclaims++;
 		}
 	}
@@ -372,82 +337,37 @@ static unsigned int reclaims_for(struct pageblock_rounds *slots, unsigned int pa
 
 static void one_reclaim_serves_a_refill(struct kunit *test)
 {
-	struct pageblock_rounds slots[PAGEBLOCK_WAYS] = { };
+	struct pageblock_tried tried = { };
 	unsigned long now = -10UL;
 
-	KUNIT_EXPECT_EQ(test, reclaims_for(slots, 630, true, true, &now), 10U);
-	memset(slots, 0, sizeof(slots));
-	KUNIT_EXPECT_EQ(test, reclaims_for(slots, 10, false, true, &now), 10U);
+	KUNIT_EXPECT_EQ(test, reclaims_for(&tried, 630, true, true, now), 10U);
+	tried = (struct pageblock_tried){ };
+	KUNIT_EXPECT_EQ(test, reclaims_for(&tried, 10, false, true, now), 10U);
 	/* Nothing is found: for a second, nobody has to try again. */
-	memset(slots, 0, sizeof(slots));
-	KUNIT_EXPECT_EQ(test, reclaims_for(slots, 630, true, false, &now), 1U);
+	tried = (struct pageblock_tried){ };
+	KUNIT_EXPECT_EQ(test, reclaims_for(&tried, 630, true, false, now), 1U);
 	now += LIFE + 1;
-	KUNIT_EXPECT_EQ(test, reclaims_for(slots, 630, true, false, &now), 1U);
-}
-
-/* Requests that meet in the slow path, each with a round of its own before it is asked. */
-static void many_reclaimers_are_tracked(struct kunit *test)
-{
-	static struct pageblock_rounds slots[256][PAGEBLOCK_WAYS];
-	static int tasks[2048];
-	static const struct {
-		unsigned int tasks, per_tick, untracked;
-	} loads[] = { { 300, 40, 0 }, { 1024, 40, 0 }, { 2048, 64, 0 } };
-	unsigned int load, step, untracked;
-	u64 random = 1;
-
-	for (load = 0; load < ARRAY_SIZE(loads); load++) {
-		unsigned long now = 1000;
-
-		untracked = 0;
-		memset(slots, 0, sizeof(slots));
-		for (step = 0; step < 20000; step++) {
-			struct pageblock_rounds *bucket;
-			int *task, i;
-
-			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
-			task = &tasks[(random >> 33) % loads[load].tasks];
-			bucket = slots[((u32)(task - tasks) * 2654435761U) >> 24];
-			i = pageblock_rounds_of(bucket, task, now, LIFE);
-			if (i < 0)
-				i = pageblock_rounds_room(bucket, now);
-			if (i < 0) {
-				untracked++;
-			} else {
-				bool fresh = bucket[i].owner != task;
-
-				bucket[i].owner = task;
-				pageblock_rounds_add(&bucket[i], fresh, true, now);
-				KUNIT_ASSERT_EQ(test, i,
-						pageblock_rounds_of(bucket, task, now, LIFE));
-			}
-			now += step % loads[load].per_tick == 0;
-		}
-		KUNIT_EXPECT_LE(test, untracked, loads[load].untracked);
-	}
+	KUNIT_EXPECT_EQ(test, reclaims_for(&tried, 630, true, false, now), 1U);
 }
 
 /* Mode strict: tasks that have rounds by turns, one each @apart ticks.  Return the most rounds. */
 static unsigned int rounds_until_allowed(struct kunit *test, unsigned int tasks,
 					 unsigned long apart)
 {
-	struct pageblock_rounds slots[PAGEBLOCK_WAYS] = { };
 	unsigned int turn, most = 0, rounds[8] = { };
-	bool allowed[8] = { }, fresh;
+	struct pageblock_tried tried = { };
 	unsigned long now = -10UL;
+	bool allowed[8] = { };
 
 	for (turn = 0; turn < tasks * 64; turn++, now += apart) {
 		unsigned int task = turn % tasks;
 		struct pageblock_request request = { WAITS };
-		int i = pageblock_rounds_slot(slots, &rounds[task], now, LIFE, &fresh);
 
-		if (allowed[task] || i < 0)
+		if (allowed[task])
 			continue;
-		slots[i].owner = &rounds[task];
-		pageblock_rounds_add(&slots[i], fresh, true, now);
-		request.rounds = slots[i].rounds;
-		request.no_progress = slots[i].no_progress;
-		allowed[task] = pageblock_allows(pageblock_judge(&request, &strict));
+		pageblock_tried_add(&tried, &rounds[task], now, LIFE);
+		request.rounds = pageblock_tried_rounds(&tried, &rounds[task], now, LIFE);
+		allowed[task] = pageblock_allows(pageblock_judge(&request, PAGEBLOCK_MODE_STRICT));
 		most = max(most, ++rounds[task]);
 	}
 	for (turn = 0; turn < tasks; turn++)
@@ -455,53 +375,37 @@ static unsigned int rounds_until_allowed(struct kunit *test, unsigned int tasks,
 	return most;
 }
 
-/* Rounds end, however long each takes, and however many tasks share the slots. */
+/* Rounds end, however long each takes, and however many tasks share a place. */
 static void rounds_of_mode_strict_end(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rounds_until_allowed(test, 1, 1), PAGEBLOCK_MAX_ROUNDS);
 	KUNIT_EXPECT_EQ(test, rounds_until_allowed(test, 1, 5 * LIFE), PAGEBLOCK_MAX_ROUNDS);
-	KUNIT_EXPECT_EQ(test, rounds_until_allowed(test, 4, LIFE), PAGEBLOCK_MAX_ROUNDS);
-	KUNIT_EXPECT_LE(test, rounds_until_allowed(test, 8, 1), 4 * PAGEBLOCK_MAX_ROUNDS);
+	KUNIT_EXPECT_LE(test, rounds_until_allowed(test, 8, 1), PAGEBLOCK_MAX_ROUNDS);
 }
 
-/* The oldest slot goes; a round of this tick is not taken from anybody. */
-static void the_oldest_rounds_go(struct kunit *test)
+/* The right to mix is the task's own, and ends when the round is old. */
+static void a_right_has_one_owner(struct kunit *test)
 {
-	struct pageblock_rounds slots[PAGEBLOCK_WAYS] = { };
-	int tasks[PAGEBLOCK_WAYS + 1], i;
+	struct pageblock_tried tried = { };
+	static const int one, two;
 
-	for (i = 0; i < PAGEBLOCK_WAYS; i++) {
-		KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10), i);
-		slots[i].owner = &tasks[i];
-		pageblock_rounds_add(&slots[i], true, true, i == 2 ? 9 : 10);
-	}
-	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10), 2);
-	pageblock_rounds_add(&slots[2], false, true, 10);
-	KUNIT_EXPECT_EQ(test, slots[2].rounds, 2U);
-	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 10), -1);
-	/* A CPU that read the time earlier finds rounds of the next tick, which are not old. */
-	KUNIT_EXPECT_EQ(test, pageblock_rounds_room(slots, 9), -1);
-	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 9, LIFE), 1);
-	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[PAGEBLOCK_WAYS], 10, LIFE), -1);
-	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 10 + LIFE, LIFE), 1);
-	KUNIT_EXPECT_EQ(test, pageblock_rounds_of(slots, &tasks[1], 11 + LIFE, LIFE), -1);
-}
-
-/* Two tasks want the slot of a third, which gives up late. */
-static void a_slot_is_given_up_by_its_owner_alone(struct kunit *test)
-{
-	struct pageblock_rounds slot = { };
-	static const int one, two, three;
-
-	slot.vain = true;
-	KUNIT_EXPECT_TRUE(test, pageblock_rounds_take(&slot, NULL, &one));
-	KUNIT_EXPECT_FALSE(test, slot.vain);
-	KUNIT_EXPECT_TRUE(test, pageblock_rounds_take(&slot, &one, &two));
-	KUNIT_EXPECT_FALSE(test, pageblock_rounds_take(&slot, &one, &three));
-	pageblock_rounds_drop(&slot, &one);
-	KUNIT_EXPECT_PTR_EQ(test, slot.owner, (const void *)&two);
-	pageblock_rounds_drop(&slot, &two);
-	KUNIT_EXPECT_PTR_EQ(test, slot.owner, (const void *)NULL);
+	KUNIT_EXPECT_EQ(test, pageblock_tried_rounds(&tried, &one, 0, LIFE), 0U);
+	pageblock_tried_add(&tried, &one, 10, LIFE);
+	tried.vain = true;
+	KUNIT_EXPECT_EQ(test, pageblock_tried_rounds(&tried, &two, 10, LIFE), 0U);
+	/* A CPU that read the time earlier finds a round of the next tick, which is not old. */
+	KUNIT_EXPECT_EQ(test, pageblock_tried_rounds(&tried, &one, 9, LIFE), 1U);
+	KUNIT_EXPECT_EQ(test, pageblock_tried_rounds(&tried, &one, 10 + LIFE, LIFE), 1U);
+	KUNIT_EXPECT_EQ(test, pageblock_tried_rounds(&tried, &one, 11 + LIFE, LIFE), 0U);
+	/* A compaction says nothing of a reclaim in vain, unless that was long ago. */
+	pageblock_tried_add(&tried, &one, 20, LIFE);
+	KUNIT_EXPECT_TRUE(test, tried.vain);
+	pageblock_tried_add(&tried, &one, 21 + LIFE, LIFE);
+	KUNIT_EXPECT_FALSE(test, tried.vain);
+	tried.vain = true;
+	pageblock_tried_add(&tried, &two, 21 + LIFE, LIFE);
+	KUNIT_EXPECT_FALSE(test, tried.vain);
+	KUNIT_EXPECT_EQ(test, pageblock_tried_rounds(&tried, &one, 21 + LIFE, LIFE), 0U);
 }
 
 static void what_is_much_free(struct kunit *test)
@@ -669,16 +573,13 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE_PARAM(verdict_of_a_request, verdict_gen_params),
 	KUNIT_CASE(all_requests),
 	KUNIT_CASE(the_reserve_is_not_for_page_cache),
-	KUNIT_CASE(attempts_are_the_knob),
 	KUNIT_CASE(a_search_has_one_answer),
 	KUNIT_CASE(a_search_may_pass_guarded_blocks_by),
 	KUNIT_CASE(a_search_under_way_is_let_be),
 	KUNIT_CASE(the_right_is_for_a_refill),
 	KUNIT_CASE(one_reclaim_serves_a_refill),
-	KUNIT_CASE(many_reclaimers_are_tracked),
-	KUNIT_CASE(the_oldest_rounds_go),
 	KUNIT_CASE(rounds_of_mode_strict_end),
-	KUNIT_CASE(a_slot_is_given_up_by_its_owner_alone),
+	KUNIT_CASE(a_right_has_one_owner),
 	KUNIT_CASE(what_is_much_free),
 	KUNIT_CASE(cma_memory_does_not_count),
 	KUNIT_CASE(what_is_deferred),

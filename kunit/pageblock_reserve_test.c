@@ -376,12 +376,12 @@ static void attempts_in_vain_become_rare_and_end(struct kunit *test)
 		if (!pageblock_pace_due(&pace, now))
 			continue;
 		tried++;
-		pageblock_pace_note(&pace, false, 100, now);
+		pageblock_pace_note(&pace, false, now);
 		if (tried == 5)
 			KUNIT_EXPECT_EQ(test, now, 1500ULL);
 		KUNIT_ASSERT_LE(test, pace.gap, 1600U);
 	}
-	KUNIT_EXPECT_EQ(test, pace.gap, 100U * PAGEBLOCK_MAX_GAP);
+	KUNIT_EXPECT_EQ(test, pace.gap, PAGEBLOCK_PERIOD_MS * PAGEBLOCK_MAX_GAP);
 	KUNIT_EXPECT_EQ(test, tried, PAGEBLOCK_MAX_VAIN);
 	KUNIT_EXPECT_TRUE(test, pageblock_pace_rests(&pace));
 	KUNIT_EXPECT_FALSE(test, pageblock_pace_due(&pace, ~0ULL));
@@ -393,7 +393,7 @@ static void an_event_ends_the_rest(struct kunit *test)
 	u64 now = 1000;
 
 	while (!pageblock_pace_rests(&pace))
-		pageblock_pace_note(&pace, false, 100, now);
+		pageblock_pace_note(&pace, false, now);
 	pageblock_pace_wake(&pace, 1200);
 	KUNIT_EXPECT_FALSE(test, pageblock_pace_rests(&pace));
 	KUNIT_EXPECT_TRUE(test, pageblock_pace_due(&pace, 1200));
@@ -403,7 +403,7 @@ static void an_event_ends_the_rest(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pageblock_pace_due(&pace, 1300));
 	pageblock_pace_wake(&pace, 1200);
 	/* Without another event the gaps are as long as before. */
-	pageblock_pace_note(&pace, false, 100, 1200);
+	pageblock_pace_note(&pace, false, 1200);
 	KUNIT_EXPECT_FALSE(test, pageblock_pace_due(&pace, 1200 + 1599));
 	KUNIT_EXPECT_TRUE(test, pageblock_pace_due(&pace, 1200 + 1600));
 }
@@ -414,13 +414,13 @@ static void progress_makes_it_prompt(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < 20; i++)
-		pageblock_pace_note(&pace, false, 60000, 1000);
-	KUNIT_EXPECT_EQ(test, pace.gap, 60000U * PAGEBLOCK_MAX_GAP);
-	pageblock_pace_note(&pace, true, 60000, 2000);
+		pageblock_pace_note(&pace, false, 1000);
+	KUNIT_EXPECT_EQ(test, pace.gap, PAGEBLOCK_PERIOD_MS * PAGEBLOCK_MAX_GAP);
+	pageblock_pace_note(&pace, true, 2000);
 	KUNIT_EXPECT_TRUE(test, pageblock_pace_due(&pace, 2000));
 	KUNIT_EXPECT_EQ(test, pace.gap, 0U);
-	pageblock_pace_note(&pace, false, 60000, 2000);
-	KUNIT_EXPECT_EQ(test, pace.gap, 60000U);
+	pageblock_pace_note(&pace, false, 2000);
+	KUNIT_EXPECT_EQ(test, pace.gap, PAGEBLOCK_PERIOD_MS);
 }
 
 static struct kunit_case pageblock_reserve_cases[] = {

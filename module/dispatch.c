@@ -16,7 +16,6 @@
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
 #include <linux/ptrace.h>
-#include <linux/sched.h>
 #include <linux/static_call.h>
 
 #include "compat/compat.h"

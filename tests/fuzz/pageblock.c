@@ -31,26 +31,20 @@ static struct pageblock_request take_request(struct input *input)
 		.cleans = flags & BIT(9),
 		.grouped = flags & BIT(10),
 		.compact_deferred = flags & BIT(11),
-		.untracked = flags & BIT(12),
-		.above_high = flags & BIT(13),
-		.much_free = flags & BIT(14),
-		.interrupt = flags & BIT(15),
-		.away = flags & BIT(16),
-		.guarded = flags & BIT(17),
+		.above_high = flags & BIT(12),
+		.much_free = flags & BIT(13),
+		.interrupt = flags & BIT(14),
+		.away = flags & BIT(15),
+		.guarded = flags & BIT(16),
 		.rounds = take(input, 1),
-		.no_progress = take(input, 1),
 	};
 }
 
 static void verdicts(struct input *input)
 {
 	struct pageblock_request request = take_request(input);
-	const struct pageblock_settings settings = {
-		.mode = take_bool(input),
-		.max_attempts = take_within(input, 1, PAGEBLOCK_MAX_ROUNDS),
-	};
-	const struct pageblock_settings claim = { .mode = PAGEBLOCK_MODE_CLAIM };
-	enum pageblock_verdict verdict = pageblock_judge(&request, &settings);
+	enum pageblock_mode mode = take_within(input, 0, PAGEBLOCK_MODE_STRICT);
+	enum pageblock_verdict verdict = pageblock_judge(&request, mode);
 
 	MUST(verdict, <, PAGEBLOCK_NR_VERDICTS);
 	if (!pageblock_allows(verdict)) {
@@ -61,18 +55,18 @@ static void verdicts(struct input *input)
 		if (request.slow)
 			MUST_BE(!request.last && !request.victim && !request.memalloc &&
 				!request.nofail);
-		if (verdict == PAGEBLOCK_REFUSE_NO_PROGRESS)
+		if (verdict == PAGEBLOCK_REFUSE_SLOW)
 			MUST(request.rounds, <, PAGEBLOCK_MAX_ROUNDS);
 		MUST_BE(!request.slow || request.waits || request.cleans || request.has_fallback);
 	}
 	/* Mode claim refuses nothing that mode strict allows. */
 	if (pageblock_allows(verdict))
-		MUST_BE(pageblock_allows(pageblock_judge(&request, &claim)));
-	/* Who has tried for long enough is refused no more, whatever the settings. */
+		MUST_BE(pageblock_allows(pageblock_judge(&request, PAGEBLOCK_MODE_CLAIM)));
+	/* Who has tried for long enough is refused no more, in either mode. */
 	request.slow = true;
 	request.rounds = PAGEBLOCK_MAX_ROUNDS;
 	if (!request.cleans)
-		MUST_BE(pageblock_allows(pageblock_judge(&request, &settings)));
+		MUST_BE(pageblock_allows(pageblock_judge(&request, mode)));
 }
 
 /*
@@ -138,7 +132,6 @@ static void boosts(struct input *input)
 /* Attempts at any time, with any result: the next is neither too early nor too late. */
 static void pacing(struct input *input)
 {
-	u32 period = take_within(input, 100, 60000);
 	struct pageblock_pace pace = { };
 	u64 now = take(input, 4);
 
@@ -152,14 +145,14 @@ static void pacing(struct input *input)
 		}
 		if (!pageblock_pace_due(&pace, now))
 			continue;
-		pageblock_pace_note(&pace, what & BIT(1), period, now);
-		MUST(pace.gap, <=, period * PAGEBLOCK_MAX_GAP);
+		pageblock_pace_note(&pace, what & BIT(1), now);
+		MUST(pace.gap, <=, PAGEBLOCK_PERIOD_MS * PAGEBLOCK_MAX_GAP);
 		MUST(pace.due, ==, now + pace.gap);
 		MUST(pace.vain, <=, PAGEBLOCK_MAX_VAIN);
 		if (what & BIT(1))
 			MUST_BE(pageblock_pace_due(&pace, now));
 		else
-			MUST(pace.gap, >=, period);
+			MUST(pace.gap, >=, PAGEBLOCK_PERIOD_MS);
 	}
 }
 
@@ -341,44 +334,27 @@ static void moves(struct input *input)
 	}
 }
 
-/* Rounds of a few tasks that share a bucket, at times that may wrap. */
+/* Rounds of a few tasks that share a place, at times that may wrap. */
 static void rounds(struct input *input)
 {
-	struct pageblock_rounds slots[PAGEBLOCK_WAYS] = { };
-	static const int tasks[2 * PAGEBLOCK_WAYS];
 	unsigned long now = take(input, 4) - 1000, life = take_within(input, 1, 1000);
+	struct pageblock_tried tried = { };
+	static const int tasks[4];
 
 	while (input->left) {
 		const int *task = &tasks[take_within(input, 0, ARRAY_SIZE(tasks) - 1)];
 		enum pageblock_verdict verdict = take_within(input, 0, PAGEBLOCK_NR_VERDICTS - 1);
-		bool fresh, other;
-		int i = pageblock_rounds_slot(slots, task, now, life, &fresh);
+		unsigned int had = pageblock_tried_rounds(&tried, task, now, life), has;
 
 		now += take_within(input, 0, 300);
-		if (i < 0)
-			continue;
-		MUST(i, <, PAGEBLOCK_WAYS);
-		other = slots[i].owner != task;
-		/* A count goes on in the task's own slot, or in one whose request is under way. */
-		MUST_BE(fresh || slots[i].owner);
-		/* Nobody takes a slot that has changed hands. */
-		if (other) {
-			MUST_BE(!pageblock_rounds_take(&slots[i], &slots[i], task));
-			MUST_BE(pageblock_rounds_take(&slots[i], slots[i].owner, task));
-		}
-		pageblock_rounds_add(&slots[i], fresh, take_bool(input), now);
-		slots[i].vain = take_bool(input);
+		pageblock_tried_add(&tried, task, now, life);
+		tried.vain = take_bool(input);
 		/* A round is known right after it was noted, and may end with any verdict. */
-		MUST(pageblock_rounds_of(slots, task, now, life), ==, i);
-		MUST(slots[i].rounds, >=, 1);
-		MUST(slots[i].no_progress, <=, slots[i].rounds);
-		if (pageblock_rounds_over(&slots[i], verdict)) {
-			MUST_BE(!slots[i].vain);
-			pageblock_rounds_drop(&slots[i], &slots[i]);
-			MUST_BE(slots[i].owner == task);
-			pageblock_rounds_drop(&slots[i], task);
-			MUST_BE(!slots[i].owner);
-		}
+		has = pageblock_tried_rounds(&tried, task, now, life);
+		MUST(has, >, had);
+		pageblock_tried_judged(&tried, verdict);
+		if (!pageblock_tried_rounds(&tried, task, now, life))
+			MUST_BE(!tried.vain && verdict == PAGEBLOCK_REFUSE_FAST);
 	}
 }
 

@@ -79,7 +79,7 @@ for reader in 1 2 3 4; do
 	readers="$readers $!"
 done
 sleep 0.1
-written=$(ms_of write_to "$LMM_DBG/pageblock/max_attempts" 4)
+written=$(ms_of write_to "$LMM_DBG/pageblock/reserve_blocks" 15)
 shown=$(ms_of cat "$LMM_DBG/status")
 # shellcheck disable=SC2086 # process ids
 wait $readers

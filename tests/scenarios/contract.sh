@@ -17,7 +17,7 @@ numa_defaults="mode=vma scan_period_min_ms=100 scan_period_max_ms=240000 min_fau
 scan_delay_ms=4000 scan_delay_run_ms=1000 thread_period_min_ms=1000 sampling_stride=16 full_pass_interval=8 \
 skip_by_thread=$skip_by_thread skip_by_region=1 charge_ptes=0 promote_rate_mb=256 cgroups="
 # shellcheck disable=SC2034 # defaults_of reads these
-pageblock_defaults="mode=claim max_attempts=3 reserve_blocks=16 move_pages_per_s=1450 period_ms=100 buffers=1" \
+pageblock_defaults="mode=claim reserve_blocks=16 move_pages_per_s=1450" \
 	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=0 hold_off_ms=1000" \
 	cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1 move_pages_per_s=65536 regular_free_pct=4"
 policies="zonelock cma pcp pageblock numa"
@@ -123,7 +123,7 @@ refuses "$LMM_DBG/cma/keep_max_pct" all "$inval" "cma/keep_max_pct"
 refuses "$LMM_DBG/cma/move_pages_per_s" 1048577 "$range" "cma/move_pages_per_s: 1048577: not in 0..1048576"
 refuses "$LMM_DBG/cma/regular_free_pct" 51 "$range" "cma/regular_free_pct: 51: not in 0..50"
 refuses "$LMM_DBG/pageblock/mode" lax "$inval" "pageblock/mode: lax: not one of claim strict"
-refuses "$LMM_DBG/pageblock/max_attempts" 0 "$range" "pageblock/max_attempts: 0: not in 1..16"
+refuses "$LMM_DBG/pageblock/reserve_blocks" 4097 "$range" "pageblock/reserve_blocks: 4097: not in 0..4096"
 refuses "$LMM_DBG/numa/enabled" 2 "$inval" "numa/enabled"
 refuses "$LMM_DBG/numa/mode" task "$inval" "numa/mode: task: not one of period vma promote"
 refuses "$LMM_DBG/numa/scan_period_min_ms" 60001 "$range" "numa/scan_period_min_ms: 60001: not in 10..60000"

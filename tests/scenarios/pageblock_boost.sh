@@ -21,7 +21,7 @@ boost() {
 	awk '$2 == "boost:" && $3 > most { most = $3 } END { print most + 0 }' \
 		"$tracing/events/lmm/woken/hist"
 }
-refusals() { awk '/^refused_/ { sum += $2 } END { print sum + 0 }' "$PB/counters"; }
+refusals() { counter refused pageblock; }
 # storm NAME TABLES: take page tables; the OOM killer may act before all are there.
 storm_says() { grep -q held /run/held; }
 storm_over() { storm_says || [ "$(vmstat oom_kill)" -gt "$killed" ]; }

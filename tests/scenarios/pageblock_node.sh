@@ -44,7 +44,7 @@ round() {
 	note "$_name: $_free MiB free; other node, direct reclaims, scanned: $storm_said"
 	hog_end
 }
-refusals() { awk '/^refused_/ { sum += $2 } END { print sum + 0 }' "$PB/counters"; }
+refusals() { counter refused pageblock; }
 # word N WORDS...: the Nth of the words after N.
 word() { shift "$1"; echo "$1"; }
 
@@ -57,7 +57,7 @@ any_off=$storm_said
 round "off, node 0 alone" 0
 bound_off=$storm_said
 # What is mixed or missing is left so: the filter is to be seen alone.
-need write_to "$PB/config" "enabled=1 period_ms=60000"
+need write_to "$PB/config" "enabled=1 move_pages_per_s=0"
 round "on, any node"
 any=$storm_said
 kept=$(counter allowed_node pageblock)
@@ -76,5 +76,5 @@ note "$(grep -vw 0 "$PB/counters" | tr '\n' ' ')"
 		test "$(word 2 $bound)" -le "$(word 2 $bound_off)"
 	check "nor pages scanned" test "$(word 3 $bound)" -le "$(word 3 $bound_off)"
 }
-need write_to "$PB/enabled" 0
+need write_to "$PB/config" "enabled=0 move_pages_per_s=1450"
 all_back

@@ -6,7 +6,7 @@
 # args: transparent_hugepage=never
 #
 # A time that a policy waits by an old setting ends with the new one: a shorter setting, and a lower
-# bound, hold at once. And writing settings does not keep a worker from its work.
+# bound, hold at once.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
@@ -36,20 +36,6 @@ check "zonelock: compaction closes depots" closed
 need write_to "$zonelock/hold_off_ms" 0
 refute "zonelock: with no hold-off none is closed" closed
 need write_to "$zonelock/enabled" 0
-
-# pageblock: a pass begins ten seconds after the last, whoever writes what.
-PB=$LMM_DBG/pageblock
-passes_grow() {
-	attempts=$((7 - attempts))
-	write_to "$PB/max_attempts" "$attempts"
-	grown "$passes" counter passes pageblock
-}
-attempts=3
-need write_to "$PB/config" "enabled=1 period_ms=10000"
-check "pageblock: a pass is made" wait_for 10 grown 0 counter passes pageblock
-passes=$(counter passes pageblock)
-check "pageblock: and another, with settings written all the time" wait_for 40 passes_grow
-need write_to "$PB/enabled" 0
 
 # numa: a pass of two scans, of which the next is put off for half a minute.
 kernel_scans 100 200 200

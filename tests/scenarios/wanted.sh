@@ -58,7 +58,7 @@ wishes without
 offline_without=$offline huge_without=$huge owned_without=$owned slowest_without=$slowest
 wishes with
 made=$(counter made pageblock)
-note "attempts $(counter attempts pageblock), made $made, pages moved $(counter moved pageblock)"
+note "made $made, pages moved $(counter moved pageblock)"
 check "the worker was at it" test "$made" -ge "$rounds"
 check "memory goes as often" test "$offline" -ge "$offline_without"
 check "and that is at all" test "$offline" -gt 0

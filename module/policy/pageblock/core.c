@@ -2,7 +2,6 @@
 /*
  * core.c - the filter's rules, and which pages of a block can leave
  */
-#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
@@ -11,54 +10,47 @@
 
 /* The verdict on a machine with one node. */
 static enum pageblock_verdict judge_alone(const struct pageblock_request *request,
-					  const struct pageblock_settings *settings)
+					  enum pageblock_mode mode)
 {
 	if (!request->grouped)
 		return PAGEBLOCK_ALLOW_UNGROUPED;
 	if (!request->slow)
 		return PAGEBLOCK_REFUSE_FAST;
-	if (request->last || request->victim)
-		return PAGEBLOCK_ALLOW_OOM;
-	if (request->memalloc)
-		return PAGEBLOCK_ALLOW_MEMALLOC;
-	if (request->nofail)
-		return PAGEBLOCK_ALLOW_NOFAIL;
+	if (request->last || request->victim || request->memalloc || request->nofail)
+		return PAGEBLOCK_ALLOW_URGENT;
 	if (request->cleans)
 		return PAGEBLOCK_REFUSE_HAS_FALLBACK;
 	if (request->highatomic)
-		return PAGEBLOCK_ALLOW_HIGHATOMIC;
+		return PAGEBLOCK_ALLOW_ATOMIC;
 	if (request->has_fallback && !request->high && !request->interrupt && !request->rounds)
 		return PAGEBLOCK_REFUSE_HAS_FALLBACK;
 	if (!request->waits)
 		return PAGEBLOCK_ALLOW_ATOMIC;
-	if (request->untracked)
-		return PAGEBLOCK_ALLOW_UNTRACKED;
 	/*
 	 * kswapd does not start while enough pages of other types are free, so the request would
 	 * reclaim alone: on 6.12 such requests stalled more than without the filter.
 	 */
-	if (request->above_high && settings->mode == PAGEBLOCK_MODE_CLAIM) {
+	if (request->above_high && mode == PAGEBLOCK_MODE_CLAIM) {
 		if (!request->guarded)
 			return PAGEBLOCK_ALLOW_ABOVE_HIGH;
 		if (!request->rounds)
 			return PAGEBLOCK_REFUSE_GUARDED;
 	}
-	if (request->much_free && settings->mode == PAGEBLOCK_MODE_CLAIM)
+	if (request->much_free && mode == PAGEBLOCK_MODE_CLAIM)
 		return PAGEBLOCK_ALLOW_MUCH_FREE;
 	if (!request->rounds)
 		return PAGEBLOCK_REFUSE_SLOW;
 	if (request->compact_deferred)
 		return PAGEBLOCK_ALLOW_COMPACT_DEFERRED;
-	if (settings->mode == PAGEBLOCK_MODE_STRICT &&
-	    request->no_progress < settings->max_attempts && request->rounds < PAGEBLOCK_MAX_ROUNDS)
-		return PAGEBLOCK_REFUSE_NO_PROGRESS;
+	if (mode == PAGEBLOCK_MODE_STRICT && request->rounds < PAGEBLOCK_MAX_ROUNDS)
+		return PAGEBLOCK_REFUSE_SLOW;
 	return PAGEBLOCK_ALLOW_TRIED;
 }
 
 /**
  * pageblock_judge() - may a request take a part of another type's block?
  * @request: the request
- * @settings: knobs of the filter
+ * @mode: how long mixing is refused
  *
  * A refused request goes on to the next zone.  A request that would get a page of another node is
  * not refused: locality comes first, as for the kernel, which avoids mixing no further than the
@@ -70,9 +62,9 @@ static enum pageblock_verdict judge_alone(const struct pageblock_request *reques
  * Return: the verdict.
  */
 enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
-				       const struct pageblock_settings *settings)
+				       enum pageblock_mode mode)
 {
-	enum pageblock_verdict verdict = judge_alone(request, settings);
+	enum pageblock_verdict verdict = judge_alone(request, mode);
 
 	/* The policy's worker would rather have no page. */
 	if (request->away && !request->cleans && !pageblock_allows(verdict))
@@ -166,160 +158,73 @@ bool pageblock_compaction_rests(unsigned int order, int failed, unsigned int con
 	return order && (int)order >= failed && considered + 1UL < 1UL << shift;
 }
 
-/* Below 0 for a round that another CPU has noted since this CPU read the time. */
-static long rounds_age(const struct pageblock_rounds *slot, unsigned long now)
+/* The time may be before the stamp, which another CPU has set since this CPU read the time. */
+static bool tried_lately(const struct pageblock_tried *tried, unsigned long now,
+			 unsigned long life)
 {
-	return now - READ_ONCE(slot->stamp);
-}
-
-static bool rounds_old(const struct pageblock_rounds *slot, unsigned long now, unsigned long life)
-{
-	return rounds_age(slot, now) > (long)life;
+	return (long)(now - READ_ONCE(tried->stamp)) <= (long)life;
 }
 
 /**
- * pageblock_rounds_of() - find the rounds of a task
- * @slots: PAGEBLOCK_WAYS slots
+ * pageblock_tried_rounds() - rounds of a task's request
+ * @tried: place of the task
  * @owner: the task
  * @now: time, in ticks
- * @life: ticks after which rounds belong to a request that has ended
+ * @life: ticks after which a round belongs to a request that has ended
  *
- * Return: number of the slot, or -1.
+ * Return: number of rounds; 0 if there is no right to mix.
  */
-int pageblock_rounds_of(const struct pageblock_rounds *slots, const void *owner,
-			unsigned long now, unsigned long life)
+unsigned int pageblock_tried_rounds(const struct pageblock_tried *tried, const void *owner,
+				    unsigned long now, unsigned long life)
 {
-	int i;
-
-	for (i = 0; i < PAGEBLOCK_WAYS; i++)
-		if (READ_ONCE(slots[i].owner) == owner && !rounds_old(&slots[i], now, life))
-			return i;
-	return -1;
+	if (READ_ONCE(tried->owner) != owner || !tried_lately(tried, now, life))
+		return 0;
+	return READ_ONCE(tried->rounds);
 }
 
 /**
- * pageblock_rounds_room() - find a slot for the rounds of a task that has none
- * @slots: PAGEBLOCK_WAYS slots
- * @now: time, in ticks
- *
- * A request is asked right after its round.  So the oldest slot goes, unless its round was in this
- * very tick: a request whose round is lost has to reclaim once more.
- *
- * Return: number of the slot; -1 if there is no room.
- */
-int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long now)
-{
-	int i, oldest = -1;
-	long age, most = 0;
-
-	for (i = 0; i < PAGEBLOCK_WAYS; i++) {
-		if (!READ_ONCE(slots[i].owner))
-			return i;
-		age = rounds_age(&slots[i], now);
-		if (age > most) {
-			most = age;
-			oldest = i;
-		}
-	}
-	return oldest;
-}
-
-/**
- * pageblock_rounds_slot() - find the slot for a further round of a task
- * @slots: PAGEBLOCK_WAYS slots
+ * pageblock_tried_add() - note a round
+ * @tried: place of the task; updated
  * @owner: the task
  * @now: time, in ticks
- * @life: as pageblock_rounds_of()
- * @fresh: set to true if the count of rounds begins anew
+ * @life: as pageblock_tried_rounds()
  *
- * Reclaim may take longer than @life, and its rounds count all the same.  A request that takes the
- * slot of one that is under way goes on with that count: where there are more tasks than slots, the
- * rounds of no task would come to an end.
- *
- * Return: number of the slot; -1 if there is no room.
+ * A task takes the place of another, which has to reclaim once more, but its count goes on: else no
+ * count of two tasks that share a place would come to an end.  That a reclaim found nothing does
+ * not count any more when the round is old.
  */
-int pageblock_rounds_slot(const struct pageblock_rounds *slots, const void *owner,
-			  unsigned long now, unsigned long life, bool *fresh)
+void pageblock_tried_add(struct pageblock_tried *tried, const void *owner, unsigned long now,
+			 unsigned long life)
 {
-	int i = pageblock_rounds_of(slots, owner, now, PAGEBLOCK_COUNT_LIVES * life);
+	bool own = READ_ONCE(tried->owner) == owner, lately = tried_lately(tried, now, life);
 
-	*fresh = false;
-	if (i >= 0)
-		return i;
-	i = pageblock_rounds_room(slots, now);
-	*fresh = i >= 0 && (!READ_ONCE(slots[i].owner) || rounds_old(&slots[i], now, life));
-	return i;
+	WRITE_ONCE(tried->owner, owner);
+	WRITE_ONCE(tried->rounds, own || lately ? READ_ONCE(tried->rounds) + 1 : 1);
+	WRITE_ONCE(tried->vain, own && lately && READ_ONCE(tried->vain));
+	WRITE_ONCE(tried->left, PAGEBLOCK_REFILL);
+	WRITE_ONCE(tried->stamp, now);
 }
 
 /**
- * pageblock_rounds_take() - take a slot from its former owner
- * @slot: the slot
- * @former: owner that the slot had when it was found; NULL: none
- * @owner: the task
- *
- * The former owner may be noting a round: at worst that round counts for @owner.  A task takes its
- * own slot anew when the last round is old: that a reclaim found nothing then no longer counts.
- *
- * Return: false if another task was faster.
- */
-bool pageblock_rounds_take(struct pageblock_rounds *slot, const void *former, const void *owner)
-{
-	if (cmpxchg(&slot->owner, former, owner) != former)
-		return false;
-	WRITE_ONCE(slot->vain, false);
-	return true;
-}
-
-/**
- * pageblock_rounds_drop() - give a slot up
- * @slot: slot of the task
- * @owner: the task; if another task has taken the slot meanwhile, that task keeps the slot
- */
-void pageblock_rounds_drop(struct pageblock_rounds *slot, const void *owner)
-{
-	cmpxchg(&slot->owner, owner, NULL);
-}
-
-/**
- * pageblock_rounds_add() - note a round
- * @slot: slot of the task; updated
- * @fresh: the count of rounds begins anew
- * @made: the round made progress
- * @now: time, in ticks
- */
-void pageblock_rounds_add(struct pageblock_rounds *slot, bool fresh, bool made, unsigned long now)
-{
-	if (fresh) {
-		WRITE_ONCE(slot->rounds, 0);
-		WRITE_ONCE(slot->no_progress, 0);
-	}
-	WRITE_ONCE(slot->rounds, slot->rounds + 1);
-	WRITE_ONCE(slot->no_progress, made ? 0 : slot->no_progress + 1);
-	WRITE_ONCE(slot->used, 0);
-	WRITE_ONCE(slot->stamp, now);
-}
-
-/**
- * pageblock_rounds_over() - do the rounds of a task end with a verdict?
- * @slot: slot of the task; updated
+ * pageblock_tried_judged() - a verdict may end the right to mix
+ * @tried: place of the task; updated
  * @verdict: the verdict on the task's search
  *
  * The right to mix is for a refill of a list.  A refill may be one search, or a search for each
  * page.  The right ends with the next request, which begins in the fast path.  After a reclaim that
  * found nothing the right lasts until the round is too old: reclaiming again would find nothing
  * either.
- *
- * Return: true if the slot is to be given up.
  */
-bool pageblock_rounds_over(struct pageblock_rounds *slot, enum pageblock_verdict verdict)
+void pageblock_tried_judged(struct pageblock_tried *tried, enum pageblock_verdict verdict)
 {
 	bool over = verdict == PAGEBLOCK_REFUSE_FAST;
 
-	if (verdict == PAGEBLOCK_ALLOW_TRIED) {
-		WRITE_ONCE(slot->used, slot->used + 1);
-		over = slot->used >= PAGEBLOCK_REFILL;
+	if (verdict == PAGEBLOCK_ALLOW_TRIED && READ_ONCE(tried->left)) {
+		WRITE_ONCE(tried->left, READ_ONCE(tried->left) - 1);
+		over = !READ_ONCE(tried->left);
 	}
-	return over && !READ_ONCE(slot->vain);
+	if (over && !READ_ONCE(tried->vain))
+		WRITE_ONCE(tried->rounds, 0);
 }
 
 /**

@@ -21,7 +21,8 @@
  * enum pageblock_mode - how long mixing is refused: values of knob `mode`
  * @PAGEBLOCK_MODE_CLAIM: until the request has reclaimed or compacted once; not at all for a
  *	movable request in a zone above its high watermark
- * @PAGEBLOCK_MODE_STRICT: until `max_attempts` rounds in a row made no progress
+ * @PAGEBLOCK_MODE_STRICT: until the kernel itself would give up, as in the series, which mixes only
+ *	where the next step is an OOM kill
  */
 enum pageblock_mode {
 	PAGEBLOCK_MODE_CLAIM,
@@ -29,7 +30,7 @@ enum pageblock_mode {
 };
 
 /*
- * Mode strict gives in after so many rounds even if reclaim finds pages, which evidently do not
+ * Mode strict gives in after so many rounds, even if reclaim finds pages, which evidently do not
  * help.  The kernel gives up after as many rounds without progress (MAX_RECLAIM_RETRIES).
  */
 #define PAGEBLOCK_MAX_ROUNDS	16
@@ -37,21 +38,17 @@ enum pageblock_mode {
 /**
  * enum pageblock_verdict - what becomes of a request that would mix, and why
  * @PAGEBLOCK_REFUSE_FAST: refused, the request has yet to go through the slow path
- * @PAGEBLOCK_REFUSE_SLOW: refused, the request has neither reclaimed nor compacted
- * @PAGEBLOCK_REFUSE_NO_PROGRESS: refused, too few rounds without progress (mode strict)
+ * @PAGEBLOCK_REFUSE_SLOW: refused, the request has not reclaimed or compacted often enough
  * @PAGEBLOCK_REFUSE_HAS_FALLBACK: refused, the caller has a fallback for a failed request
  * @PAGEBLOCK_REFUSE_GUARDED: refused a guarded block; may take pages of a partly used one, as with
  *	PAGEBLOCK_ALLOW_ABOVE_HIGH
  * @PAGEBLOCK_ALLOW_TRIED: allowed, reclaim or compaction was tried often enough
- * @PAGEBLOCK_ALLOW_ATOMIC: allowed, the request may not wait
- * @PAGEBLOCK_ALLOW_HIGHATOMIC: allowed, the request may not wait and is of a high order
- * @PAGEBLOCK_ALLOW_MEMALLOC: allowed, the request helps to free memory
- * @PAGEBLOCK_ALLOW_OOM: allowed, the next step is an OOM kill, or an OOM victim asks
- * @PAGEBLOCK_ALLOW_NOFAIL: allowed, the request may not fail
- * @PAGEBLOCK_ALLOW_UNGROUPED: allowed, the machine is too small for grouping by mobility
  * @PAGEBLOCK_ALLOW_COMPACT_DEFERRED: allowed, compaction for the request failed in the zone and is
  *	deferred
- * @PAGEBLOCK_ALLOW_UNTRACKED: allowed, there was no room to note the request's rounds
+ * @PAGEBLOCK_ALLOW_ATOMIC: allowed, the request may not wait
+ * @PAGEBLOCK_ALLOW_URGENT: allowed, the request may not fail or helps to free memory, the next step
+ *	is an OOM kill, or an OOM victim asks
+ * @PAGEBLOCK_ALLOW_UNGROUPED: allowed, the machine is too small for grouping by mobility
  * @PAGEBLOCK_ALLOW_ABOVE_HIGH: may take pages, but not claim the block: movable pages can leave
  *	later, and kswapd does not reclaim in a zone above its high watermark (mode claim)
  * @PAGEBLOCK_ALLOW_MUCH_FREE: allowed, far more is free than the high watermark: reclaim would only
@@ -63,32 +60,17 @@ enum pageblock_mode {
 enum pageblock_verdict {
 	PAGEBLOCK_REFUSE_FAST,
 	PAGEBLOCK_REFUSE_SLOW,
-	PAGEBLOCK_REFUSE_NO_PROGRESS,
 	PAGEBLOCK_REFUSE_HAS_FALLBACK,
 	PAGEBLOCK_REFUSE_GUARDED,
 	PAGEBLOCK_ALLOW_TRIED,
-	PAGEBLOCK_ALLOW_ATOMIC,
-	PAGEBLOCK_ALLOW_HIGHATOMIC,
-	PAGEBLOCK_ALLOW_MEMALLOC,
-	PAGEBLOCK_ALLOW_OOM,
-	PAGEBLOCK_ALLOW_NOFAIL,
-	PAGEBLOCK_ALLOW_UNGROUPED,
 	PAGEBLOCK_ALLOW_COMPACT_DEFERRED,
-	PAGEBLOCK_ALLOW_UNTRACKED,
+	PAGEBLOCK_ALLOW_ATOMIC,
+	PAGEBLOCK_ALLOW_URGENT,
+	PAGEBLOCK_ALLOW_UNGROUPED,
 	PAGEBLOCK_ALLOW_ABOVE_HIGH,
 	PAGEBLOCK_ALLOW_MUCH_FREE,
 	PAGEBLOCK_ALLOW_NODE,
 	PAGEBLOCK_NR_VERDICTS
-};
-
-/**
- * struct pageblock_settings - knobs of the filter
- * @mode: how long mixing is refused
- * @max_attempts: rounds without progress, 1..PAGEBLOCK_MAX_ROUNDS (mode strict)
- */
-struct pageblock_settings {
-	enum pageblock_mode mode;
-	unsigned int max_attempts;
 };
 
 /**
@@ -106,7 +88,6 @@ struct pageblock_settings {
  * @grouped: the machine groups pages by mobility
  * @compact_deferred: compaction has failed in the zone for this order or a lower one, and the
  *	kernel defers the next try
- * @untracked: the request's rounds could not be noted
  * @interrupt: the request is of an interrupt
  * @above_high: a movable request; free pages of all types but CMA memory are above the high
  *	watermark
@@ -114,7 +95,6 @@ struct pageblock_settings {
  * @away: a refused request would get a page of another node
  * @guarded: the search has found a block that is kept from the request, see pageblock_guards()
  * @rounds: rounds of reclaim or compaction of the request
- * @no_progress: the last of these rounds, in a row, that made no progress
  */
 struct pageblock_request {
 	bool slow;
@@ -129,18 +109,16 @@ struct pageblock_request {
 	bool cleans;
 	bool grouped;
 	bool compact_deferred;
-	bool untracked;
 	bool interrupt;
 	bool above_high;
 	bool much_free;
 	bool away;
 	bool guarded;
 	unsigned int rounds;
-	unsigned int no_progress;
 };
 
 enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
-				       const struct pageblock_settings *settings);
+				       enum pageblock_mode mode);
 bool pageblock_allows(enum pageblock_verdict verdict);
 bool pageblock_boosts(enum pageblock_verdict verdict, bool cleans, unsigned int order);
 bool pageblock_wakes(bool lacks, bool cleans);
@@ -161,40 +139,27 @@ bool pageblock_compaction_rests(unsigned int order, int failed, unsigned int con
 /* A right to mix is for this many pages: as many as a list is usually refilled with. */
 #define PAGEBLOCK_REFILL	64
 
-/* Rounds are noted in one of so many slots; which ones depends on the task. */
-#define PAGEBLOCK_WAYS		4
-
-/* A count of rounds goes on after so many times the life of a round. */
-#define PAGEBLOCK_COUNT_LIVES	64
-
 /**
- * struct pageblock_rounds - rounds of a request in the slow path
- * @owner: task of the request; compared, never followed; NULL: the slot is unused
- * @stamp: time of the last round, in ticks
- * @rounds: see struct pageblock_request
- * @no_progress: see struct pageblock_request
- * @used: searches that the right to mix was used for
+ * struct pageblock_tried - what a task has done to make room for its request
+ * @owner: the task; compared, never followed
+ * @stamp: time of the last round of reclaim or compaction, in ticks
+ * @rounds: rounds so far; 0: there is no right to mix
+ * @left: searches that the right to mix is still for
  * @vain: the last reclaim found nothing
  */
-struct pageblock_rounds {
+struct pageblock_tried {
 	const void *owner;
 	unsigned long stamp;
 	unsigned int rounds;
-	unsigned int no_progress;
-	unsigned int used;
+	unsigned int left;
 	bool vain;
 };
 
-int pageblock_rounds_of(const struct pageblock_rounds *slots, const void *owner,
-			unsigned long now, unsigned long life);
-int pageblock_rounds_slot(const struct pageblock_rounds *slots, const void *owner,
-			  unsigned long now, unsigned long life, bool *fresh);
-int pageblock_rounds_room(const struct pageblock_rounds *slots, unsigned long now);
-bool pageblock_rounds_take(struct pageblock_rounds *slot, const void *former, const void *owner);
-void pageblock_rounds_drop(struct pageblock_rounds *slot, const void *owner);
-void pageblock_rounds_add(struct pageblock_rounds *slot, bool fresh, bool made,
-			  unsigned long now);
-bool pageblock_rounds_over(struct pageblock_rounds *slot, enum pageblock_verdict verdict);
+unsigned int pageblock_tried_rounds(const struct pageblock_tried *tried, const void *owner,
+				    unsigned long now, unsigned long life);
+void pageblock_tried_add(struct pageblock_tried *tried, const void *owner, unsigned long now,
+			 unsigned long life);
+void pageblock_tried_judged(struct pageblock_tried *tried, enum pageblock_verdict verdict);
 
 /**
  * enum pageblock_pass - where the kernel is in its search for a fallback

@@ -230,18 +230,18 @@ bool pageblock_pace_due(const struct pageblock_pace *pace, u64 now)
  * pageblock_pace_note() - note the result of an attempt
  * @pace: the pace; updated
  * @progress: the attempt achieved something
- * @period: shortest gap after an attempt in vain, in ms
  * @now: time, in ms
  *
  * The gap doubles while attempts make no progress.
  */
-void pageblock_pace_note(struct pageblock_pace *pace, bool progress, u32 period, u64 now)
+void pageblock_pace_note(struct pageblock_pace *pace, bool progress, u64 now)
 {
 	if (progress) {
 		*pace = (struct pageblock_pace){ .due = now };
 		return;
 	}
-	pace->gap = clamp(pace->gap * 2, period, period * PAGEBLOCK_MAX_GAP);
+	pace->gap = clamp(pace->gap * 2, PAGEBLOCK_PERIOD_MS,
+			  PAGEBLOCK_PERIOD_MS * PAGEBLOCK_MAX_GAP);
 	pace->vain = min(pace->vain + 1, PAGEBLOCK_MAX_VAIN);
 	pace->due = now + pace->gap;
 }

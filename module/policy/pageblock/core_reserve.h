@@ -158,12 +158,15 @@ bool pageblock_reserve_is_low(unsigned long blocks, unsigned long want);
 unsigned long pageblock_usable_blocks(unsigned long blocks, unsigned long pages,
 				      unsigned long isolated, unsigned long block);
 
+/* Shortest time between two passes of the worker, in ms. */
+#define PAGEBLOCK_PERIOD_MS	100U
+
 /* Upper limit of the gap between attempts in vain, in periods. */
 #define PAGEBLOCK_MAX_GAP	16U
 
 /*
- * After so many attempts in vain in a row nobody tries again until something happens.  With the
- * default period that is after 1.6 minutes, in which 4,096 blocks (8 GiB) are looked at.
+ * After so many attempts in vain in a row nobody tries again until something happens.  That is
+ * after 1.6 minutes, in which 4,096 blocks (8 GiB) are looked at.
  */
 #define PAGEBLOCK_MAX_VAIN	64U
 
@@ -181,7 +184,7 @@ struct pageblock_pace {
 
 bool pageblock_pace_rests(const struct pageblock_pace *pace);
 bool pageblock_pace_due(const struct pageblock_pace *pace, u64 now);
-void pageblock_pace_note(struct pageblock_pace *pace, bool progress, u32 period, u64 now);
+void pageblock_pace_note(struct pageblock_pace *pace, bool progress, u64 now);
 void pageblock_pace_put_off(struct pageblock_pace *pace, u64 due);
 void pageblock_pace_wake(struct pageblock_pace *pace, u64 now);
 

@@ -41,38 +41,10 @@
 
 static DEFINE_PER_CPU(struct pageblock_search, searches);
 
-/* The slots for the rounds of current. */
-static struct pageblock_rounds *task_slots(void)
+/* What current has done to make room. */
+static struct pageblock_tried *task_tried(void)
 {
-	return pageblock.rounds[hash_ptr(current, PAGEBLOCK_BUCKET_BITS)];
-}
-
-/* The slot of current, or NULL. */
-static struct pageblock_rounds *task_slot(void)
-{
-	struct pageblock_rounds *slots = task_slots();
-	int i = pageblock_rounds_of(slots, current, jiffies, ROUND_LIFE);
-
-	return i < 0 ? NULL : &slots[i];
-}
-
-/* Note a round of current; @made: with progress.  Return the slot of current, or NULL. */
-static struct pageblock_rounds *round_end(bool made)
-{
-	struct pageblock_rounds *slots = task_slots(), *slot;
-	bool fresh;
-	int i;
-
-	i = pageblock_rounds_slot(slots, current, jiffies, ROUND_LIFE, &fresh);
-	if (i < 0)
-		return NULL;
-	slot = &slots[i];
-	if (slot != task_slot() &&
-	    !pageblock_rounds_take(slot, READ_ONCE(slot->owner), current))
-		return NULL;
-	pageblock_rounds_add(slot, fresh, made, jiffies);
-	lmm_count(&lmm_pageblock_policy, COUNT_ROUNDS, 1);
-	return slot;
+	return &pageblock.tried[hash_ptr(current, PAGEBLOCK_TRIED_BITS)];
 }
 
 /**
@@ -83,10 +55,8 @@ static struct pageblock_rounds *round_end(bool made)
  */
 void pageblock_on_reclaim_end(unsigned long pages)
 {
-	struct pageblock_rounds *slot = round_end(pages);
-
-	if (slot)
-		WRITE_ONCE(slot->vain, !pages);
+	pageblock_tried_add(task_tried(), current, jiffies, ROUND_LIFE);
+	WRITE_ONCE(task_tried()->vain, !pages);
 }
 
 /*
@@ -112,37 +82,14 @@ static bool any_zone_is_short(void)
 /**
  * pageblock_on_compact_begin() - event: current is about to compact for its request
  *
- * If the request comes back, the compaction made no progress.
- *
  * Context: process, preemption off.
  */
 void pageblock_on_compact_begin(void)
 {
-	round_end(false);
+	pageblock_tried_add(task_tried(), current, jiffies, ROUND_LIFE);
 	/* Movable requests use up free blocks without a search for another type. */
 	if (!READ_ONCE(pageblock.asked) && any_zone_is_short())
 		pageblock_worker_ask();
-}
-
-/* The rounds of current may end with the verdict on a search of current. */
-static void rounds_judged(enum pageblock_verdict verdict)
-{
-	struct pageblock_rounds *slot = task_slot();
-
-	if (slot && pageblock_rounds_over(slot, verdict))
-		pageblock_rounds_drop(slot, current);
-}
-
-/* Return whether the rounds of current could not be noted. */
-static bool rounds_read(struct pageblock_request *request)
-{
-	const struct pageblock_rounds *slot = task_slot();
-
-	if (!slot)
-		return pageblock_rounds_room(task_slots(), jiffies) < 0;
-	request->rounds = READ_ONCE(slot->rounds);
-	request->no_progress = READ_ONCE(slot->no_progress);
-	return false;
 }
 
 static bool request_is_ours(void)
@@ -168,11 +115,11 @@ static bool request_read(const struct zone *zone, struct pageblock_request *requ
 		.slow = !task,
 		.memalloc = task && current->flags & PF_MEMALLOC,
 		.victim = task && tsk_is_oom_victim(current),
+		.rounds = task ? pageblock_tried_rounds(task_tried(), current, jiffies,
+							ROUND_LIFE) : 0,
 	};
-	if (!request_is_ours()) {
-		lmm_count(&lmm_pageblock_policy, COUNT_UNKNOWN, 1);
+	if (!request_is_ours())
 		return false;
-	}
 	lmm_hook_hit(LMM_HOOK_REQUEST);
 	gfp = (__force gfp_t)this_cpu_read(lmm_request_gfp);
 	flags = this_cpu_read(lmm_request_flags);
@@ -192,8 +139,6 @@ static bool request_read(const struct zone *zone, struct pageblock_request *requ
 		pageblock_compaction_rests(ask->order, READ_ONCE(zone->compact_order_failed),
 					   READ_ONCE(zone->compact_considered),
 					   READ_ONCE(zone->compact_defer_shift));
-	if (task)
-		request->untracked = rounds_read(request);
 	return true;
 }
 
@@ -230,13 +175,25 @@ static void zone_boost(struct zone *zone, gfp_t gfp)
 		set_bit(ZONE_BOOSTED_WATERMARK, &zone->flags);
 }
 
+static const u8 counted_as[PAGEBLOCK_NR_VERDICTS] = {
+	[PAGEBLOCK_REFUSE_FAST] = COUNT_REFUSED,
+	[PAGEBLOCK_REFUSE_SLOW] = COUNT_REFUSED,
+	[PAGEBLOCK_REFUSE_HAS_FALLBACK] = COUNT_REFUSED,
+	[PAGEBLOCK_REFUSE_GUARDED] = COUNT_REFUSED,
+	[PAGEBLOCK_ALLOW_TRIED] = COUNT_ALLOWED_TRIED,
+	[PAGEBLOCK_ALLOW_COMPACT_DEFERRED] = COUNT_ALLOWED_TRIED,
+	[PAGEBLOCK_ALLOW_ATOMIC] = COUNT_ALLOWED_ATOMIC,
+	[PAGEBLOCK_ALLOW_URGENT] = COUNT_ALLOWED_URGENT,
+	[PAGEBLOCK_ALLOW_UNGROUPED] = COUNT_ALLOWED_PLENTY,
+	[PAGEBLOCK_ALLOW_ABOVE_HIGH] = COUNT_ALLOWED_PLENTY,
+	[PAGEBLOCK_ALLOW_MUCH_FREE] = COUNT_ALLOWED_PLENTY,
+	[PAGEBLOCK_ALLOW_NODE] = COUNT_ALLOWED_NODE,
+};
+
 /* Judge the request behind a search, once. */
 static enum pageblock_verdict search_judge(struct zone *zone, int migratetype, bool guarded)
 {
-	struct pageblock_settings settings = {
-		.mode = READ_ONCE(pageblock.settings.mode),
-		.max_attempts = READ_ONCE(pageblock.settings.max_attempts),
-	};
+	enum pageblock_mode mode = READ_ONCE(pageblock.mode);
 	struct pageblock_ask ask = { .migratetype = migratetype };
 	/* kswapd does not count CMA memory either: pgdat_balanced(). */
 	unsigned long pages = pageblock_pages_but_cma(zone_page_state(zone, NR_FREE_PAGES),
@@ -250,14 +207,14 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype, b
 	request.above_high = movable && pages > high_wmark_pages(zone);
 	request.much_free = !movable &&
 			    pageblock_much_is_free(pages, zone->_watermark[WMARK_HIGH]);
-	verdict = pageblock_judge(&request, &settings);
+	verdict = pageblock_judge(&request, mode);
 	/* Looking at other zones takes a while, and matters to refusals alone. */
 	request.away = known && !pageblock_allows(verdict) && pageblock_leaves_node(zone, &ask);
 	if (request.away)
-		verdict = pageblock_judge(&request, &settings);
-	lmm_count(&lmm_pageblock_policy, COUNT_REFUSED_FAST + verdict, 1);
-	if (!request.interrupt)
-		rounds_judged(verdict);
+		verdict = pageblock_judge(&request, mode);
+	lmm_count(&lmm_pageblock_policy, counted_as[verdict], 1);
+	if (request.rounds)
+		pageblock_tried_judged(task_tried(), verdict);
 	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, ask.gfp, &request,
 				verdict);
 	/* The flags and the order are 0 where the request is unknown. */
@@ -313,11 +270,9 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 	 * block.
 	 */
 	if (stealable_only) {
-		if (found < 0 || order >= pageblock_order ||
-		    READ_ONCE(pageblock.settings.mode) != PAGEBLOCK_MODE_STRICT)
-			return found;
-		lmm_count(&lmm_pageblock_policy, COUNT_COMPACTION_KEPT, 1);
-		return -1;
+		if (order < pageblock_order && READ_ONCE(pageblock.mode) == PAGEBLOCK_MODE_STRICT)
+			return -1;
+		return found;
 	}
 	search = this_cpu_ptr(&searches);
 	asks = pageblock_search_asks(search, order, LMM_MAX_ORDER, found >= 0);
@@ -363,7 +318,7 @@ void pageblock_on_mixed(const struct page *page, int got_order)
 }
 
 /**
- * pageblock_filter_start() - forget all searches and rounds
+ * pageblock_filter_start() - forget all searches, and who has tried
  *
  * A search that is under way when the hook is armed is not judged, since the kernel relies on the
  * answers that the search has had.
@@ -376,5 +331,5 @@ void pageblock_filter_start(void)
 
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(&searches, cpu), 0, sizeof(struct pageblock_search));
-	memset(pageblock.rounds, 0, sizeof(pageblock.rounds));
+	memset(pageblock.tried, 0, sizeof(pageblock.tried));
 }

@@ -209,19 +209,8 @@ static u64 glance_price(struct page *page, unsigned int *pages)
 	/* A page in a list may be in use again by the time of the move. */
 	if (!facts.listed && page_is_loose(page))
 		return PAGEBLOCK_PRICE;
-	pageblock_count_skip(why);
+	lmm_count(&lmm_pageblock_policy, COUNT_SKIPPED, 1);
 	return 0;
-}
-
-/**
- * pageblock_count_skip() - count why the worker leaves a page
- * @why: the reason
- *
- * Context: any.
- */
-void pageblock_count_skip(enum lmm_skip why)
-{
-	lmm_count(&lmm_pageblock_policy, COUNT_SKIPPED_OFF_LIST + why - LMM_SKIP_OFF_LIST, 1);
 }
 
 /**

@@ -26,7 +26,6 @@ struct pageblock_run {
 bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
 		       struct pageblock_run *run, struct census_block *block);
 
-void pageblock_count_skip(enum lmm_skip why);
 u64 pageblock_glance(struct zone *zone, unsigned long pfn, u64 limit);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_INSPECT_H */

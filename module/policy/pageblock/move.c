@@ -83,7 +83,7 @@ static bool page_goes(struct lmm_move *move, const struct lmm_page_facts *facts)
 		container_of(move, struct block_move, move)->price += pageblock_page_price(facts);
 		return true;
 	}
-	pageblock_count_skip(why);
+	lmm_count(&lmm_pageblock_policy, COUNT_SKIPPED, 1);
 	move->stays |= lmm_skip_passes(why);
 	return false;
 }

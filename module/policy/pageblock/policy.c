@@ -27,12 +27,9 @@ struct pageblock_state pageblock;
 /* Knobs change one by one: a verdict by an old and a new setting does no harm. */
 static void set_knobs(const struct lmm_config *cfg)
 {
-	WRITE_ONCE(pageblock.settings.mode, cfg->value[KNOB_MODE]);
-	WRITE_ONCE(pageblock.settings.max_attempts, cfg->value[KNOB_MAX_ATTEMPTS]);
+	WRITE_ONCE(pageblock.mode, cfg->value[KNOB_MODE]);
 	WRITE_ONCE(pageblock.reserve_blocks, cfg->value[KNOB_RESERVE_BLOCKS]);
-	lmm_buffers_unmovable(LMM_PAGEBLOCK, cfg->value[KNOB_BUFFERS]);
 	WRITE_ONCE(pageblock.move_rate, cfg->value[KNOB_MOVE_PAGES_PER_S]);
-	WRITE_ONCE(pageblock.period_ms, cfg->value[KNOB_PERIOD_MS]);
 }
 
 static void pageblock_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
@@ -52,6 +49,7 @@ static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *
 	pageblock_filter_start();
 	/* The filter has to know the request that asks for a fallback. */
 	WRITE_ONCE(lmm_request_wants.note, 1);
+	lmm_buffers_unmovable(LMM_PAGEBLOCK, true);
 	pageblock.hotplug = NULL;
 	if (lmm_hook_available(LMM_HOOK_BLOCK_FLAGS))
 		pageblock.hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
@@ -98,7 +96,7 @@ static const struct lmm_subscription pageblock_subscriptions[] = {
 	LMM_USES_BPF_LINKS,
 	LMM_NEEDS(FALLBACK, "all of the policy, which could refuse nothing"),
 	LMM_NEEDS(REQUEST, "all of the policy, which would not know the request"),
-	LMM_USES(BUFFER, "knob buffers: pages that file systems pin stay movable"),
+	LMM_USES(BUFFER, "blocks for huge pages: pages that file systems pin stay movable"),
 	LMM_NEEDS(RECLAIM_END,
 		  "all of the policy, which would not know who has tried to make room"),
 	LMM_NEEDS(COMPACT_BEGIN,

@@ -37,6 +37,8 @@
 /* Remembered blocks to look at in a pass. */
 #define LOOK_MAX	16
 
+#define PERIOD		msecs_to_jiffies(PAGEBLOCK_PERIOD_MS)
+
 /* Time of the worker at a stretch, in ms. */
 #define SLICE_MS	20
 
@@ -210,11 +212,6 @@ static u64 now_ms(void)
 	return ktime_to_ms(ktime_get());
 }
 
-static unsigned long period(void)
-{
-	return max(msecs_to_jiffies(READ_ONCE(pageblock.period_ms)), 1UL);
-}
-
 /* Keep memory from going on- or offline; does not wait, and is held for one step only. */
 static bool hotplug_stop(void)
 {
@@ -252,7 +249,6 @@ static void zone_begin(struct zone *zone, struct pageblock_zone *pz, u64 now, bo
 	} else if (pageblock_pace_due(&pz->pace, now)) {
 		pz->left = pageblock_reserve_lacks(pz->had, pageblock_free_blocks(zone),
 						   pageblock_wanted_blocks(zone));
-		lmm_count(&lmm_pageblock_policy, COUNT_ATTEMPTS, 1);
 		pageblock_vacate_begin(pz);
 	}
 	pz->unmixed = 0;
@@ -274,8 +270,7 @@ static void budget_is_over(void)
 static void reserve_note(struct zone *zone, struct pageblock_zone *pz)
 {
 	/* No progress if the moved pages broke up as many free blocks as were made. */
-	pageblock_pace_note(&pz->pace, pageblock_reserve_blocks(zone) > pz->had,
-			    READ_ONCE(pageblock.period_ms), now_ms());
+	pageblock_pace_note(&pz->pace, pageblock_reserve_blocks(zone) > pz->had, now_ms());
 }
 
 /* Put free blocks into the reserve; false if blocks have to be made. */
@@ -335,8 +330,7 @@ static void unmix_step(struct zone *zone, struct pageblock_zone *pz)
 	}
 	pz->looks = step == PAGEBLOCK_STEP_MORE ? pz->looks - 1 : 0;
 	if (!pz->looks)
-		pageblock_pace_note(&pz->clean_pace, pz->unmixed, READ_ONCE(pageblock.period_ms),
-				    now_ms());
+		pageblock_pace_note(&pz->clean_pace, pz->unmixed, now_ms());
 }
 
 /* Do what is due in a zone; false if the slice was too short. */
@@ -447,7 +441,7 @@ static unsigned long pass_next(void)
 		return MAX_JIFFY_OFFSET;
 	if (pageblock.paused)
 		due = max(due, now + budgets_wait(rate));
-	return max(msecs_to_jiffies(due - min(due, now)), period());
+	return max(msecs_to_jiffies(due - min(due, now)), PERIOD);
 }
 
 /*
@@ -484,7 +478,7 @@ static void reserve_worker(struct work_struct *work)
 /* A pass begins a period after the last. */
 static unsigned long kick_delay(void)
 {
-	unsigned long now = jiffies, at = READ_ONCE(pageblock.passed) + period();
+	unsigned long now = jiffies, at = READ_ONCE(pageblock.passed) + PERIOD;
 
 	/* At the end of an unfinished pass the worker sees what was asked meanwhile. */
 	if (READ_ONCE(pageblock.unfinished))
@@ -514,7 +508,7 @@ void pageblock_worker_ask(void)
 /**
  * pageblock_reserve_configure() - apply changed knobs
  *
- * As an event: a slice that is due is not put off, and no pass by more than the new period.
+ * As an event: a slice that is due is not put off.
  *
  * Context: process, control mutex held.
  */
@@ -556,7 +550,7 @@ int pageblock_reserve_start(void)
 	pageblock.asked = true;
 	pageblock.unfinished = false;
 	pageblock.resting = false;
-	pageblock.passed = jiffies - period();
+	pageblock.passed = jiffies - PERIOD;
 	lmm_budget_start(&pageblock.pages, now_ms(), PAGEBLOCK_SAVE_MS);
 	lmm_budget_start(&pageblock.blocks, now_ms(), LMM_BUDGET_MS);
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);

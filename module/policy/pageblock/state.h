@@ -20,9 +20,8 @@
 struct page;
 struct seq_file;
 
-/* Buckets for the rounds of requests in the slow path, of PAGEBLOCK_WAYS slots each. */
-#define PAGEBLOCK_BUCKET_BITS	8
-#define PAGEBLOCK_BUCKETS	BIT(PAGEBLOCK_BUCKET_BITS)
+/* log2 of the places for tasks that make room. */
+#define PAGEBLOCK_TRIED_BITS	10
 
 /**
  * struct pageblock_ask - a request that asks for pages of another type
@@ -86,15 +85,14 @@ struct pageblock_zone {
 
 /**
  * struct pageblock_state - the policy
- * @settings: knobs of the filter; each may change at any time
+ * @mode: how long mixing is refused; may change at any time
  * @ungrouped: kernel variable: too little memory to group pages by mobility
  * @boost_factor: kernel variable: limit of the boost in 1/10000 of the high watermark
- * @rounds: rounds of the requests in the slow path; no lock: a task gets a slot, its own or the
- *	oldest, with cmpxchg(), and a round that two tasks note at once may count for either
+ * @tried: what tasks have done to make room, by a hash of the task; no lock: two tasks that share a
+ *	place may count a round of each other
  * @reserve_blocks: wholly free blocks that each zone should have; 0: none
  * @hotplug: the kernel's lock of memory hotplug; NULL if blocks cannot be inspected
  * @move_rate: pages that the worker may move in a second; 0: the worker does nothing
- * @period_ms: shortest time between two passes of the worker
  * @vacates: the kernel has what it takes to make blocks
  * @guards: free blocks of the reserve are of type unmovable
  * @leaving: the policy goes off: the worker stops at the next step
@@ -113,14 +111,13 @@ struct pageblock_zone {
  * @worker: makes blocks; its pass queues itself unless nothing will be due
  */
 struct pageblock_state {
-	struct pageblock_settings settings;
+	enum pageblock_mode mode;
 	const int *ungrouped;
 	const int *boost_factor;
-	struct pageblock_rounds rounds[PAGEBLOCK_BUCKETS][PAGEBLOCK_WAYS];
+	struct pageblock_tried tried[BIT(PAGEBLOCK_TRIED_BITS)];
 	unsigned int reserve_blocks;
 	struct percpu_rw_semaphore *hotplug;
 	unsigned int move_rate;
-	unsigned int period_ms;
 	bool vacates;
 	bool guards;
 	bool leaving;

@@ -31,7 +31,6 @@ TRACE_EVENT(pageblock_verdict,
 		__field(bool, much_free)
 		__field(bool, away)
 		__field(unsigned int, rounds)
-		__field(unsigned int, no_progress)
 		__field(bool, allowed)
 		__field(unsigned int, verdict)
 	),
@@ -46,15 +45,14 @@ TRACE_EVENT(pageblock_verdict,
 		__entry->much_free = request->much_free;
 		__entry->away = request->away;
 		__entry->rounds = request->rounds;
-		__entry->no_progress = request->no_progress;
 		__entry->allowed = pageblock_allows(verdict);
 		__entry->verdict = verdict;
 	),
-	TP_printk("nid=%d zone=%d migratetype=%d gfp=%#lx slow=%d compact_deferred=%d above_high=%d much_free=%d away=%d rounds=%u no_progress=%u allowed=%d verdict=%u",
+	TP_printk("nid=%d zone=%d migratetype=%d gfp=%#lx slow=%d compact_deferred=%d above_high=%d much_free=%d away=%d rounds=%u allowed=%d verdict=%u",
 		  __entry->nid, __entry->zone, __entry->migratetype, __entry->gfp,
 		  __entry->slow, __entry->compact_deferred, __entry->above_high,
-		  __entry->much_free, __entry->away, __entry->rounds, __entry->no_progress,
-		  __entry->allowed, __entry->verdict)
+		  __entry->much_free, __entry->away, __entry->rounds, __entry->allowed,
+		  __entry->verdict)
 );
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_TRACE_H */

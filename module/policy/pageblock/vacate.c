@@ -260,10 +260,8 @@ static enum vacated block_vacate(struct zone *zone, struct pageblock_zone *pz, u
 		lmm_count(&lmm_pageblock_policy, COUNT_NO_ROOM, 1);
 		return VACATED_NOT;
 	}
-	if (lmm_block_isolate(KCALL(block_isolate), pfn, end)) {
-		lmm_count(&lmm_pageblock_policy, COUNT_BUSY, 1);
+	if (lmm_block_isolate(KCALL(block_isolate), pfn, end))
 		return VACATED_NOT;
-	}
 	made = block_empty(zone, pfn, &begun);
 	pageblock_release(zone, pz, pfn, made);
 	if (made)
