@@ -155,8 +155,7 @@ def main() -> int:
     stage.run("shellcheck", shellcheck)
     stage.run("kernels.toml, dkms.conf and docs/kernels.md agree", matrix.check)
     stage.run("the README's picture is the one of its JSON", partial(drawn, "picture"))
-    stage.run("the model's picture is the one of its predictions",
-              partial(drawn, "model_picture"))
+    stage.run("the model's page and picture show its predictions", partial(drawn, "model"))
     stage.run("the tables of bench/README are those of their JSON", partial(drawn, "page"))
     stage.run("a scenario's functions have one definition", repo_rules.shell_functions)
     stage.run("SPDX on top of every file", repo_rules.spdx)

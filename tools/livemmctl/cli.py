@@ -37,7 +37,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("livemmctl.doctor.cli:doctor", "Find what keeps livemm from working."),
     "export": ("livemmctl.metrics.cli:export", "Write or serve metrics."),
     "ab": ("livemmctl.ab.cli:ab", "Run experiments and report on them."),
-    "model": ("livemmctl.model.cli:model", "Predict how zone->lock scales to many CPUs."),
     "record": ("livemmctl.whatif.cli:record", "Record what the per-CPU lists do."),
     "whatif": ("livemmctl.whatif.cli:whatif", "Predict what a policy does to a recorded host."),
     "rollout": ("livemmctl.rollout.cli:rollout", "Roll an experiment out step by step."),

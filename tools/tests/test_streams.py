@@ -33,8 +33,6 @@ GIVEN = {
     "ab power": "--mean 8230 --deviation 400 --effect 1",
     "ab report": "FOLDER/trial.toml FOLDER/none.jsonl",
     "ab run": "FOLDER/none.toml --journal FOLDER/none.jsonl",
-    "model compare": "FOLDER/none.csv",
-    "model scale": "--blocks 0.1 --holds 0.01 --cpus 8",
     "record": "-o FOLDER/host.rec", "whatif": "FOLDER/none.rec",
     "rollout advance": "FOLDER/gated.toml FOLDER/none.jsonl --key FOLDER/key "
                        "--publish FOLDER/decision",
@@ -43,7 +41,7 @@ GIVEN = {
     "rollout status": "FOLDER/gated.toml FOLDER/none.jsonl",
 }
 #: Commands that have nothing to show here: they end with an error.
-MUTE = {"ab report", "ab run", "ab stop", "model compare", "record", "rollout replay",
+MUTE = {"ab report", "ab run", "ab stop", "record", "rollout replay",
         "rollout status", "whatif"}
 #: Answers in the form of a status.
 ANSWERS = {"profile verify": Exit.DRIFT, "doctor": Exit.FAILED}
@@ -100,8 +98,6 @@ def test_a_closed_pipe_changes_neither_status_nor_effect(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hosts = [FakeHost.make(tmp_path / name, loaded=words != "doctor") for name in ("a", "b")]
-    # The whole model takes a minute.
-    monkeypatch.setattr("livemmctl.model.predict.predictions", lambda wanted: {})
     for host in hosts:
         host.kernel.put("/etc/livemm/livemm.toml", 'profile = "lists"\n')
     read = ctl(*line(words, "read"), on=hosts[0])

@@ -4,7 +4,7 @@
 A CPU thinks (works without the lock), waits, holds the lock, and thinks again.  Thinking
 times are exponential.  A hold is Erlang-distributed, with a mean that depends on how the
 hold began and on how many CPUs wait: a Markov chain with load-dependent service, solved
-exactly.  docs/model.md has the equations.
+exactly.  README.md has the equations.
 """
 
 from dataclasses import dataclass

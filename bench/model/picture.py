@@ -1,32 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Draw what the model predicts: python3 -m bench.model_picture [--check]
-
-Reads the newest predictions of `livemmctl model` and docs/model/measured.csv, the points that
-they were compared with; writes docs/pictures/model-light.svg and model-dark.svg.
-"""
+"""The picture of what the model predicts, and of the points that this was compared with."""
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from bench.picture import COLOURS, FOLDER, FONT, text
-from bench.table import write_or_check
-from guests.report import ROOT, main_guard
+from bench.model.table import HERE, PREDICTED, Key, read_measured, read_predictions
+from bench.picture import COLOURS, FONT, text
 
-MODEL = ROOT / "tools/livemmctl/model"
-MEASURED = ROOT / "docs/model/measured.csv"
 PANEL, HEIGHT, TOP, BOTTOM, LEFT, GAP, FOOT = 380, 330, 66, 44, 58, 80, 26
 WIDTH = LEFT + 2 * PANEL + GAP + 110
 LINES = {"light": ("#0969da", "#bc4c00", "#1a7f37", "#8250df"),
          "dark": ("#58a6ff", "#f0883e", "#3fb950", "#bc8cff")}
 GRID = {"light": "#d8dee4", "dark": "#30363d"}
 
-Row = dict[str, str]
+#: Parts of a key; and a value with its interval, or what was measured, by the number of CPUs.
+Parts = dict[str, str | int]
+Points = list[tuple[int, Sequence[float]]]
 
 
 @dataclass(frozen=True)
@@ -40,20 +33,20 @@ class Panel:
     title: str
     unit: str
     across: str
-    lines: Sequence[tuple[str, Row]]
+    lines: Sequence[tuple[str, Parts]]
     ticks: Sequence[int]
     most: float
     step: float
 
 
-def bulk(operation: str) -> Row:
+def bulk(operation: str) -> Parts:
     """Of the published machine."""
     return {"load": f"bulk {operation}", "kernel": "6.0", "policy": "stock", "metric": "ns"}
 
 
-def fault(policy: str) -> Row:
+def fault(policy: str) -> Parts:
     """Of one socket."""
-    return {"load": "page_fault1", "kernel": "6.1", "policy": policy, "zones": "1",
+    return {"load": "page_fault1", "kernel": "6.1", "policy": policy, "zones": 1,
             "metric": "GB/s"}
 
 
@@ -66,27 +59,10 @@ PANELS = (
 )
 
 
-def rows_of(path: Path) -> list[Row]:
-    """Rows of a CSV file; lines that begin with # say nothing."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
-
-
-def predicted_of(path: Path) -> list[Row]:
-    """Rows of a file of predictions."""
-    rows = []
-    for one in json.loads(path.read_text(encoding="utf-8"))["series"]:
-        about = {name: str(one[name]) for name in ("load", "kernel", "policy", "zones", "metric")}
-        rows += [{**about, "cpus": str(cpus), "value": str(value), "low": str(low),
-                  "high": str(high)}
-                 for cpus, value, low, high in zip(one["cpus"], one["value"], one["low"],
-                                                   one["high"], strict=True)]
-    return rows
-
-
-def chosen(rows: Iterable[Row], parts: Row) -> list[Row]:
-    """The rows that have these parts."""
-    return [row for row in rows if all(row[name] == part for name, part in parts.items())]
+def chosen(rows: Mapping[Key, Sequence[float]], parts: Parts) -> Points:
+    """Those whose keys have these parts."""
+    return [(key.cpus, found) for key, found in rows.items()
+            if all(getattr(key, name) == part for name, part in parts.items())]
 
 
 def path_of(points: Iterable[tuple[float, float]]) -> str:
@@ -94,8 +70,8 @@ def path_of(points: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
-def drawn(panel: Panel, left: float, rows: Sequence[Row], measured: Sequence[Row],
-          theme: str) -> list[str]:
+def drawn(panel: Panel, left: float, rows: Mapping[Key, Sequence[float]],
+          measured: Mapping[Key, Sequence[float]], theme: str) -> list[str]:
     """A panel whose axis is at `left`."""
     words, grid = COLOURS[theme]["text"], GRID[theme]
     first, last = panel.ticks[0], panel.ticks[-1]
@@ -122,18 +98,18 @@ def drawn(panel: Panel, left: float, rows: Sequence[Row], measured: Sequence[Row
     for (name, key), colour in zip(panel.lines, LINES[theme], strict=False):
         mine = chosen(rows, key)
 
-        def line(column: str, mine: Sequence[Row] = mine) -> list[tuple[float, float]]:
-            return [(x(int(row["cpus"])), y(float(row[column]))) for row in mine]
+        def line(column: int, mine: Points = mine) -> list[tuple[float, float]]:
+            return [(x(cpus), y(found[column])) for cpus, found in mine]
 
-        parts += [f"<polygon points='{path_of(line('low') + line('high')[::-1])}' "
+        parts += [f"<polygon points='{path_of(line(1) + line(2)[::-1])}' "
                   f"fill='{colour}' opacity='0.13'/>",
-                  f"<polyline points='{path_of(line('value'))}' fill='none' stroke='{colour}' "
+                  f"<polyline points='{path_of(line(0))}' fill='none' stroke='{colour}' "
                   f"stroke-width='2'/>"]
-        parts += [f"<circle cx='{x(int(row['cpus'])):.1f}' cy='{y(float(row['value'])):.1f}' "
+        parts += [f"<circle cx='{x(cpus):.1f}' cy='{y(found[0]):.1f}' "
                   f"r='4' fill='{COLOURS[theme]['back']}' stroke='{colour}' stroke-width='2'/>"
-                  for row in chosen(measured, key)]
+                  for cpus, found in chosen(measured, key)]
         # Names that would lie on each other are set below each other.
-        end = line("value")[-1][1] + 4
+        end = line(0)[-1][1] + 4
         while any(abs(end - other) < 13 for other in ends):
             end += 1
         ends.append(end)
@@ -141,18 +117,19 @@ def drawn(panel: Panel, left: float, rows: Sequence[Row], measured: Sequence[Row
     return parts
 
 
-def drawing(theme: str, rows: Sequence[Row], measured: Sequence[Row], version: str) -> str:
+def drawing(theme: str, rows: Mapping[Key, Sequence[float]],
+            measured: Mapping[Key, Sequence[float]]) -> str:
     """The picture."""
     height = TOP + HEIGHT + BOTTOM + FOOT
     colours = COLOURS[theme]
     title = "What the model of zone->lock predicts"
-    note = (f"Predictions {version}. Bands: the corners of what is assumed. Rings: measured by "
-            "others, not fitted to.")
+    note = (f"Predictions {PREDICTED.stem[-1]}. Bands: the corners of what is assumed. "
+            "Rings: measured by others, not fitted to.")
     drawn_panels: list[str] = []
     for number, panel in enumerate(PANELS):
         drawn_panels += drawn(panel, LEFT + number * (PANEL + GAP + 30), rows, measured, theme)
     return "\n".join([
-        "<!-- SPDX-License-Identifier: GPL-2.0-only; drawn by bench/model_picture.py -->",
+        "<!-- SPDX-License-Identifier: GPL-2.0-only; drawn by bench/model/picture.py -->",
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}' role='img'>",
         f"<title>{escape(title)}</title>",
         f"<rect width='{WIDTH}' height='{height}' fill='{colours['back']}'/>",
@@ -161,21 +138,8 @@ def drawing(theme: str, rows: Sequence[Row], measured: Sequence[Row], version: s
     ]) + "\n"
 
 
-def newest() -> tuple[str, Path]:
-    """The version of the newest predictions, and their file."""
-    files: dict[int, Path] = {int(path.stem.rpartition("-")[2]): path
-                              for path in MODEL.glob("predictions-*.json")}
-    return str(max(files)), files[max(files)]
-
-
-def main() -> int:
-    """The command."""
-    version, path = newest()
-    rows, measured = predicted_of(path), rows_of(MEASURED)
-    return write_or_check({FOLDER / f"model-{theme}.svg": drawing(theme, rows, measured, version)
-                           for theme in COLOURS},
-                          "bench.model_picture")
-
-
-if __name__ == "__main__":
-    main_guard(main)
+def drawings() -> dict[Path, str]:
+    """The picture's files."""
+    measured = {point.key: (point.value,) for point in read_measured()}
+    return {HERE / f"model-{theme}.svg": drawing(theme, read_predictions(), measured)
+            for theme in COLOURS}

@@ -1,8 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The queueing model itself, against what is known in closed form."""
+"""The queueing model against closed forms, and against the committed predictions."""
 
 import pytest
-from livemmctl.model.lock import Station, bound, solve
+
+from bench.model.inputs import inputs
+from bench.model.lock import Station, bound, solve
+from bench.model.predict import (
+    FITTED_CORES,
+    OPERATIONS,
+    bulk_counts,
+    cases,
+    fitted,
+    many,
+    published,
+)
+from bench.model.table import figure, percent, read_measured, read_predictions, two_lines
 
 
 def exact(cpus: int, think: float, hold: float) -> float:
@@ -61,3 +73,33 @@ def test_more_cpus_never_do_less_without_growth() -> None:
 def test_without_think_time_there_is_no_answer() -> None:
     with pytest.raises(ValueError, match="without think time"):
         solve(Station(0.0, 1.0), 2)
+
+
+def test_the_fit_goes_through_both_points_in_every_case() -> None:
+    given = inputs()
+    assert {point.cores for point in given.points} == {1, FITTED_CORES}
+    for operation in OPERATIONS:
+        benchmark, _, name = operation.partition(" ")
+        counts = bulk_counts(given, operation)
+        for case in cases(given):
+            station, moved = fitted(given, operation, case)
+            assert moved >= 0
+            for cores in (1, FITTED_CORES):
+                ns = case.solved(station, cores).turn * counts.holds
+                assert ns == pytest.approx(given.point(benchmark, name, cores), rel=1e-6)
+
+
+def test_the_committed_file_is_what_the_model_says() -> None:
+    known, given = read_predictions(), inputs()
+    some = {**dict(published(given, (2, 24))), **dict(many(given, (56,)))}
+    for key, value in some.items():
+        for now, then in zip(value, known[key], strict=True):
+            assert float(figure(now)) == pytest.approx(then, rel=1e-3, abs=1e-3), key
+
+
+def test_two_lines_do_as_well_on_the_published_machine() -> None:
+    known = read_predictions()
+    points = [point for point in read_measured() if point.key.metric == "ns"]
+    chain = [abs(percent(known[point.key].value, point.value)) <= 10 for point in points]
+    lines = [abs(percent(two_lines(known, point.key), point.value)) <= 10 for point in points]
+    assert (len(points), sum(chain), sum(lines)) == (16, 14, 15)

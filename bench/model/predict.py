@@ -2,15 +2,15 @@
 """From counts and published points to predictions with intervals."""
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
 
 from scipy.optimize import brentq
 
-from livemmctl.model.inputs import Counts, Inputs, inputs
-from livemmctl.model.lock import STAGES, Solved, Station, bound, solve
+from bench.model.inputs import Counts, Inputs, inputs
+from bench.model.lock import STAGES, Solved, Station, bound, solve
+from bench.model.table import REPEAT, Key, Value
 
 #: The machine of the published points, and how far they are predicted.
 PUBLISHED_KERNEL = "6.0"
@@ -24,8 +24,6 @@ OPERATIONS = {"bulk alloc": ("alloc",), "bulk free": ("free",), RANDOM: ("alloc"
 #: instructions of a CPU.  Debian's kernels clear each page that they allocate (init_on_alloc), the
 #: published one did not.
 CLEARED = {"alloc": 4096, "free": 0}
-#: One that does not: its list always has the page.
-REPEAT = "repeat alloc+free"
 FITTED_CORES = 8
 
 STOCK = "stock"
@@ -34,31 +32,6 @@ KERNELS = ("6.1", "6.12", "7.2")
 CPUS = (8, 16, 28, 32, 48, 56, 64, 80, 96, 112)
 ZONES = (1, 2)
 PAGE = 4096
-
-
-class Value(NamedTuple):
-    """A prediction and its interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, order=True)
-class Key:
-    """What is predicted.
-
-    cpus   that run the load, together
-    zones  whose locks they share, equally many CPUs each: one a NUMA node
-    metric its unit
-    """
-
-    load: str
-    kernel: str
-    policy: str
-    zones: int
-    cpus: int
-    metric: str
 
 
 @dataclass(frozen=True)
@@ -143,17 +116,12 @@ def interval(values: Sequence[float]) -> Value:
     return Value(values[0], min(values), max(values))
 
 
-def asked(load: str, wanted: Collection[str]) -> bool:
-    """Nothing named is everything."""
-    return not wanted or load in wanted
-
-
 def published(
-    given: Inputs, cpus: Sequence[int] = PUBLISHED_CORES, wanted: Collection[str] = ()
+    given: Inputs, cpus: Sequence[int] = PUBLISHED_CORES
 ) -> Iterator[tuple[Key, Value]]:
     """The published machine, 1 to 32 cores: ns an operation, millions a second, time waiting."""
     for operation in OPERATIONS:
-        for cores in cpus if asked(operation, wanted) else ():
+        for cores in cpus:
             ns, spin = [], []
             for case in cases(given):
                 station, _ = fitted(given, operation, case)
@@ -163,7 +131,7 @@ def published(
             yield from _rows(operation, cores, ns, spin)
     benchmark, _, name = REPEAT.partition(" ")
     one, many = (given.point(benchmark, name, cores) for cores in (1, FITTED_CORES))
-    for cores in cpus if asked(REPEAT, wanted) else ():
+    for cores in cpus:
         yield from _rows(REPEAT, cores, [(one + many) / 2, one, many], [0.0])
 
 
@@ -188,13 +156,6 @@ def moved_ns(given: Inputs, case: Case) -> float:
     return sum(moved) / blocks
 
 
-def random_ns(given: Inputs, case: Case) -> tuple[float, float]:
-    """Of a block that goes over the lock: `hold` and `moved`, free pages in random order."""
-    station, moved = fitted(given, RANDOM, case)
-    counts = bulk_counts(given, RANDOM)
-    return station.hold * counts.holds / counts.blocks, moved / counts.blocks
-
-
 @dataclass(frozen=True)
 class Load:
     """A load of many CPUs.
@@ -203,7 +164,6 @@ class Load:
     touched   bytes a page that `rep` instructions clear or copy, one instruction a byte
     metric    unit of throughput, and its bytes: PAGE in 10^9 bytes or bits a second
     link      most that a link takes, in that unit; infinite: none
-    mixed     free pages are in random order
     """
 
     name: str
@@ -212,7 +172,6 @@ class Load:
     metric: str
     scale: float
     link: float = float("inf")
-    mixed: bool = False
 
     def station(self, given: Inputs, counts: Counts, case: Case) -> tuple[Station | None, float]:
         """The station, None without holds, and nanoseconds of a page outside of the lock."""
@@ -222,9 +181,6 @@ class Load:
         if not counts.holds:
             return None, think
         hold = counts.held * per * case.share
-        if self.mixed and counts.blocks:
-            hold, moved = (counts.blocks * ns for ns in random_ns(given, case))
-            return station_of(counts, think, hold, moved, case), think
         return station_of(counts, think, hold, moved_ns(given, case) * counts.blocks, case), think
 
     def run(self, given: Inputs, counts: Counts, cpus: int, zones: int, case: Case
@@ -256,14 +212,12 @@ LOADS = (
 )
 
 
-def many(
-    given: Inputs, cpus: Sequence[int] = CPUS, wanted: Collection[str] = ()
-) -> Iterator[tuple[Key, Value]]:
+def many(given: Inputs, cpus: Sequence[int] = CPUS) -> Iterator[tuple[Key, Value]]:
     """8 to 112 CPUs: throughput, and the share of time waiting."""
     everything = cases(given)
     for load, kernel, policy in itertools.product(LOADS, KERNELS, POLICIES):
         counts = given.counts.get((kernel, load.counted, policy))
-        if counts is None or not asked(load.name, wanted):
+        if counts is None:
             continue
         for zones, number in itertools.product(ZONES, cpus):
             runs = [load.run(given, counts, number, zones, case) for case in everything]
@@ -272,33 +226,7 @@ def many(
                 yield Key(load.name, kernel, policy, zones, number, metric), interval(values)
 
 
-def predictions(given: Inputs | None = None, wanted: Collection[str] = ()) -> dict[Key, Value]:
-    """All of them; of these loads, where any are named."""
-    given = given or inputs()
-    return dict(itertools.chain(published(given, wanted=wanted), many(given, wanted=wanted)))
-
-
-def loads() -> tuple[str, ...]:
-    """What there are predictions of."""
-    return (*OPERATIONS, REPEAT, *(load.name for load in LOADS))
-
-
-def held_of_a_block(given: Inputs) -> float:
-    """Instructions under the lock for a block that goes over it, either way."""
-    counts = bulk_counts(given, RANDOM)
-    return counts.held / counts.blocks
-
-
-def outside_of_a_fault(given: Inputs) -> float:
-    """Instructions of a page fault outside of the lock, without clearing the page."""
-    counts = given.counts[COUNTED_KERNEL, "fault", STOCK]
-    return counts.instructions - counts.held - PAGE
-
-
-def scaled(given: Inputs, counts: Counts, touched: int, cpus: int, zones: int,
-           mixed: bool = False) -> tuple[Value, Value]:
-    """A load of one's own: millions of pages a second, and percent of time waiting."""
-    load = Load("", "", touched, "M/s", 1000, mixed=mixed)
-    rates, spins = zip(*(load.run(given, counts, cpus, zones, case) for case in cases(given)),
-                       strict=True)
-    return interval(rates), interval(spins)
+def predictions() -> dict[Key, Value]:
+    """All of them."""
+    given = inputs()
+    return dict(itertools.chain(published(given), many(given)))
