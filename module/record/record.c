@@ -36,9 +36,7 @@
 #include "events.h"
 #include "hook/hook.h"
 #include "livemm.h"
-#include "policy/common/hint.h"
 #include "policy/common/zones.h"
-#include "hints.h"
 #include "record.h"
 
 #define CREATE_TRACE_POINTS
@@ -183,7 +181,6 @@ static void disarm(void)
 		return;
 	lmm_events_stop(LMM_RECORDER);
 	lmm_hooks_disarm(LMM_RECORDER);
-	lmm_hints_flush();
 	armed = false;
 }
 
@@ -329,28 +326,11 @@ static const struct lmm_subscription record_subscriptions[] = {
 	LMM_USES(REFILL, "refills are not recorded, and are worked out from counts"),
 	LMM_NEEDS(DRAIN, "all of a recording"),
 	LMM_NEEDS(MEM_HOTPLUG, "all of a recording: memory could go while its lists are looked at"),
-	LMM_USES_BPF_LINKS,
-	LMM_USES(HINT_FAULT, "NUMA hint faults are not recorded"),
-	LMM_USES(SCAN_BEGIN, "scans of NUMA balancing are not recorded"),
 };
 
 static const struct lmm_layout record_layouts[] = {
 	LMM_ZONE_LAYOUTS,
 	LMM_LIST_LAYOUTS,
-	LMM_LAYOUT(mm_struct, context.ctx_id),
-	LMM_LAYOUT(mm_struct, numa_next_scan),
-	LMM_LAYOUT(mm_struct, numa_scan_seq),
-	LMM_LAYOUT(mm_struct, rss_stat),
-	LMM_LAYOUT(task_struct, mm),
-	LMM_LAYOUT(task_struct, pid),
-	LMM_LAYOUT(task_struct, tgid),
-	LMM_LAYOUT(task_struct, flags),
-	LMM_CPUSET_LAYOUTS
-	LMM_LAYOUT(task_struct, signal),
-	LMM_LAYOUT(task_struct, se.sum_exec_runtime),
-	LMM_LAYOUT(task_struct, numa_scan_period),
-	LMM_LAYOUT(task_struct, node_stamp),
-	LMM_LAYOUT(signal_struct, nr_threads),
 };
 
 static const struct lmm_hook_client record_uses = LMM_HOOK_CLIENT(record);
@@ -358,8 +338,6 @@ static const struct lmm_hook_client record_uses = LMM_HOOK_CLIENT(record);
 static const struct lmm_events record_events = {
 	.refill = on_refill,
 	.drain_count = on_drain_count,
-	.hint_fault = lmm_hints_on_fault,
-	.scan_begin = lmm_hints_on_scan_begin,
 };
 
 /**
