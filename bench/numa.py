@@ -180,8 +180,6 @@ COST_METRIC = "instructions of a hint fault"
 # A scan soon after the last, so that the next round need not wait; the process is
 # scanned as a whole each time.
 COST_SCAN = {"scan_delay_ms": 100, "scan_period_min_ms": 100, "scan_period_max_ms": 100}
-# And the policy is to leave it at that: memory that is always local calls for less.
-COST_KNOBS = "scan_period_min_ms=100,scan_period_max_ms=100,full_pass_interval=1"
 COST_LIMIT = 0.03
 # Processes that are known and sleep, and threads of the process that is measured.
 CROWD = 1000
@@ -258,10 +256,9 @@ def cost(task: Task) -> list[Row]:
     task.load_module(plan)
     if not task.alone:
         load("livemm loaded, off")
-    tuned = replace(task, config=f"{COST_KNOBS},{task.config}")
     usual = [mode for mode in task.bench.modes if mode != PROMOTE]
     for mode in task.modes if "mode=" in task.config or task.alone else usual:
-        with tuned.on(plan, f" {mode}", mode):
+        with task.on(plan, f" {mode}", mode):
             load(mode, COST_LIMIT, mode)
         load(f"off after {mode}")
     results = guest.run(plan, came_to)
@@ -291,8 +288,7 @@ def scale(task: Task) -> list[Row]:
 
     # A guest that has run the load once differs from a fresh one, so the base is before and after.
     load(BASE)
-    tuned = replace(task, config=f"{COST_KNOBS},{task.config}")
-    with tuned.on(plan) if not task.alone else nullcontext():
+    with task.on(plan) if not task.alone else nullcontext():
         load(POLICY)
         if not task.alone:
             task.read(plan, "counters", POLICY)

@@ -14,7 +14,6 @@
 #include "knobs_test.c"
 #include "numa_core_test.c"
 #include "numa_trace_test.c"
-#include "numa_vma_core_test.c"
 #include "numa_sample_core_test.c"
 #include "numa_alarm_core_test.c"
 #include "numa_credit_core_test.c"
@@ -30,7 +29,7 @@
 
 ADD_SUITES(&pcp_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
 	   &cma_balance_core_suite, &cma_ahead_core_suite, &lmm_knobs_suite, &numa_core_suite,
-	   &numa_trace_suite, &numa_vma_core_suite, &numa_sample_core_suite, &numa_alarm_core_suite,
+	   &numa_trace_suite, &numa_sample_core_suite, &numa_alarm_core_suite,
 	   &numa_credit_core_suite, &numa_promote_core_suite, &pageblock_core_suite,
 	   &pageblock_census_suite, &pageblock_move_suite, &pageblock_reserve_suite,
 	   &pageblock_walk_suite, &zonelock_core_suite, &zonelock_runs_suite,

@@ -237,11 +237,6 @@ static void a_policy_says_where_a_drain_begins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, on_drain_from(NULL, 4, NULL, 1), 1);
 }
 
-static unsigned long charge_b(struct vm_area_struct *vma, unsigned long total)
-{
-	return total + 1;
-}
-
 static void plan_b(struct zone *zone, unsigned int order, int migratetype,
 		   struct lmm_klp_plan *plan)
 {
@@ -251,28 +246,20 @@ static void plan_b(struct zone *zone, unsigned int order, int migratetype,
 /* The flag of a second subscriber is not tested where an event has room for one. */
 static void room_for_one_is_one_flag(struct kunit *test)
 {
-	static const struct lmm_events one = { .refill_plan = plan_b, .scan_charge = charge_b };
-	unsigned long total[2];
+	static const struct lmm_events one = { .refill_plan = plan_b };
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &one), 0);
 	static_call_update(lmm_refill_plan_1, plan_b);
-	static_call_update(lmm_scan_charge_1, charge_b);
 	lmm_listening[EVENT_refill_plan][1] = true;
-	lmm_listening[EVENT_scan_charge][1] = true;
 	memset(dispatch_log, 0, sizeof(dispatch_log));
-	for (i = 0; i < ARRAY_SIZE(total); i++) {
+	for (i = 0; i < 2; i++) {
 		on_refill_plan(NULL, 0, 0, NULL);
-		total[i] = on_scan_charge(NULL, 1);
 		lmm_events_start(1);
 	}
 	lmm_listening[EVENT_refill_plan][1] = false;
-	lmm_listening[EVENT_scan_charge][1] = false;
 	static_call_update(lmm_refill_plan_1, NULL);
-	static_call_update(lmm_scan_charge_1, NULL);
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "p");
-	KUNIT_EXPECT_EQ(test, total[0], 1UL);
-	KUNIT_EXPECT_EQ(test, total[1], 2UL);
 }
 
 static void finish_b(const char *name, unsigned long pfn, bool got, unsigned long count)

@@ -13,7 +13,6 @@
 /* The real entries are assembler; the suites arm no row. */
 #define STUB(name)	void name(void) { }
 STUB(lmm_entry_hint_fault)
-STUB(lmm_entry_hint_vma)
 STUB(lmm_entry_request)
 STUB(lmm_entry_buffer)
 STUB(lmm_entry_bpf_link)

@@ -16,39 +16,30 @@
  */
 #define SERIES_BOUNDS	.period_min_ms = 50, .period_max_ms = 5000
 
-/* What the review asked for, as the policy has it by itself. */
-#define REVIEWED					\
-	.min_faults = NUMA_MIN_FAULTS,			\
-	.step_max_pct = 400,				\
-	.scan_delay_ms = 4000,				\
-	.scan_delay_run_ms = 1000,				\
-	.thread_period_min_ms = 1000,			\
-	.full_pass_interval = 8,				\
-	.skip_by_thread = true,				\
-	.skip_by_region = true
-
 /* As published: nothing of ours. */
 static const struct numa_settings series = {
 	SERIES_BOUNDS,
-	.min_faults = NUMA_MIN_FAULTS,
 	.step_max_pct = 10000,
 	.steady_pct = 100,
-	.full_pass_interval = 1,
 };
 
-/* With all that the review asked for. */
-static const struct numa_settings reviewed = { SERIES_BOUNDS, REVIEWED, .steady_pct = 130 };
+/* With what the review asked for. */
+static const struct numa_settings reviewed = {
+	SERIES_BOUNDS,
+	.step_max_pct = NUMA_STEP_MAX_PCT,
+	.steady_pct = 130,
+};
 
 /* As the policy has it by itself. */
 static const struct numa_settings defaults = {
-	REVIEWED,
-	.period_min_ms = 100,
-	.period_max_ms = 240000,
-	.steady_pct = 200,
+	.period_min_ms = NUMA_PERIOD_MIN_MS,
+	.period_max_ms = NUMA_PERIOD_MAX_MS,
+	.step_max_pct = NUMA_STEP_MAX_PCT,
+	.steady_pct = NUMA_STEADY_PCT,
 };
 
 /* Of an address space that is old, was scanned often, and has as much as was scanned. */
-#define OLD(kernel_ms, worst)	{ 9, 0, 9, 9000, 9000, kernel_ms, worst }
+#define OLD(kernel_ms)	{ 9, 0, 9, 9000, 9000, kernel_ms }
 
 static void counts_add(struct numa_counts *counts, const u64 *pages)
 {
@@ -66,21 +57,21 @@ static void counts_add(struct numa_counts *counts, const u64 *pages)
 static const struct size_case {
 	const char *name;
 	u64 resident;	/* MiB */
-	u32 scan_mib, scans, min_ms, max_ms, thread_ms;
+	u32 scan_mib, scans, min_ms, max_ms;
 } size_cases[] = {
-	/* With 60000 and 1000 for a pass these are the kernel's. */
-	{ "empty", 0, 256, 1, 1000, 60000, 1000 },
-	{ "16 MiB", 16, 256, 1, 1000, 60000, 1000 },
-	{ "256 MiB", 256, 256, 1, 1000, 60000, 1000 },
-	{ "257 MiB", 257, 256, 2, 500, 30000, 500 },
-	{ "4 GiB", 4096, 256, 16, 100, 3750, 100 },
-	{ "64 GiB", 65536, 256, 256, 100, 234, 100 },
-	{ "4 TiB", 4 << 20, 256, 16384, 100, 100, 100 },
+	/* With 1000 and 60000 for a pass these are the kernel's. */
+	{ "empty", 0, 256, 1, 1000, 60000 },
+	{ "16 MiB", 16, 256, 1, 1000, 60000 },
+	{ "256 MiB", 256, 256, 1, 1000, 60000 },
+	{ "257 MiB", 257, 256, 2, 500, 30000 },
+	{ "4 GiB", 4096, 256, 16, 100, 3750 },
+	{ "64 GiB", 65536, 256, 256, 100, 234 },
+	{ "4 TiB", 4 << 20, 256, 16384, 100, 100 },
 	/* A scan of 2 MiB makes 256 MiB as large as 32 GiB, and no less fast. */
-	{ "256 MiB by 2", 256, 2, 128, 7, 468, 7 },
-	{ "4 GiB by 2", 4096, 2, 2048, 1, 29, 1 },
-	{ "4 GiB by 4096", 4096, 4096, 1, 1000, 60000, 1000 },
-	{ "none by none", 0, 0, 1, 1000, 60000, 1000 },
+	{ "256 MiB by 2", 256, 2, 128, 7, 468 },
+	{ "4 GiB by 2", 4096, 2, 2048, 1, 29 },
+	{ "4 GiB by 4096", 4096, 4096, 1, 1000, 60000 },
+	{ "none by none", 0, 0, 1, 1000, 60000 },
 };
 
 NAMED_CASES(size, size_cases);
@@ -88,32 +79,23 @@ NAMED_CASES(size, size_cases);
 static void bounds_are_those_of_a_pass(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
-	struct numa_settings settings = {
-		.period_min_ms = 1000, .period_max_ms = 60000, .thread_period_min_ms = 1000,
-	};
+	struct numa_settings settings = { .period_min_ms = 1000, .period_max_ms = 60000 };
 	u32 scans = numa_scans_of_pass(c->resident << 8, c->scan_mib << 8);
 
 	KUNIT_EXPECT_EQ(test, scans, c->scans);
 	numa_settings_per_scan(&settings, scans, c->scan_mib);
 	KUNIT_EXPECT_EQ(test, settings.period_min_ms, c->min_ms);
 	KUNIT_EXPECT_EQ(test, settings.period_max_ms, c->max_ms);
-	KUNIT_EXPECT_EQ(test, settings.thread_period_min_ms, c->thread_ms);
-	/* No thread counts. */
-	settings.thread_period_min_ms = 0;
-	numa_settings_per_scan(&settings, 7, c->scan_mib);
-	KUNIT_EXPECT_EQ(test, settings.thread_period_min_ms, 0U);
 }
 
 static void floors_of_a_thread(struct kunit *test)
 {
-	const struct numa_settings settings = { .scan_delay_run_ms = 1000 }, none = { };
-
 	KUNIT_EXPECT_EQ(test, numa_scan_floor(256), 100U);
 	KUNIT_EXPECT_EQ(test, numa_scan_floor(0), 1U);
-	KUNIT_EXPECT_TRUE(test, numa_thread_may_ask(200, 200, &settings, 256));
-	KUNIT_EXPECT_FALSE(test, numa_thread_may_ask(999, 60000, &settings, 256));
-	KUNIT_EXPECT_FALSE(test, numa_thread_may_ask(3, 60000, &none, 256));
-	KUNIT_EXPECT_TRUE(test, numa_thread_may_ask(100, 60000, &none, 256));
+	KUNIT_EXPECT_EQ(test, numa_scan_floor(U32_MAX), NUMA_SCAN_DELAY_RUN_MS);
+	KUNIT_EXPECT_TRUE(test, numa_thread_may_ask(200, 200));
+	KUNIT_EXPECT_FALSE(test, numa_thread_may_ask(999, 60000));
+	KUNIT_EXPECT_TRUE(test, numa_thread_may_ask(1000, 60000));
 }
 
 static void faults_have_a_class(struct kunit *test)
@@ -155,17 +137,17 @@ static void a_small_window_goes_on(struct kunit *test)
 	counts_add(&closed, PAGES(U64_MAX - 10, U64_MAX, 5, 0));
 	now = closed;
 	counts_add(&now, PAGES(40, 30, 20, 9));
-	KUNIT_EXPECT_FALSE(test, numa_counts_take(&closed, &now, NUMA_MIN_FAULTS, &window));
+	KUNIT_EXPECT_FALSE(test, numa_counts_take(&closed, &now, &window));
 	counts_add(&now, PAGES(0, 0, 0, 1));
-	KUNIT_EXPECT_TRUE(test, numa_counts_take(&closed, &now, NUMA_MIN_FAULTS, &window));
+	KUNIT_EXPECT_TRUE(test, numa_counts_take(&closed, &now, &window));
 	KUNIT_EXPECT_EQ(test, window.pages[NUMA_LOCAL_PRIVATE], 40ULL);
 	KUNIT_EXPECT_EQ(test, window.pages[NUMA_LOCAL_SHARED], 30ULL);
 	KUNIT_EXPECT_EQ(test, window.pages[NUMA_REMOTE_SHARED], 10ULL);
-	KUNIT_EXPECT_FALSE(test, numa_counts_take(&closed, &now, NUMA_MIN_FAULTS, &window));
+	KUNIT_EXPECT_FALSE(test, numa_counts_take(&closed, &now, &window));
 	/* Faults make a window, not the pages of one huge page. */
 	now.faults++;
 	now.pages[NUMA_REMOTE_PRIVATE] += 512;
-	KUNIT_EXPECT_FALSE(test, numa_counts_take(&closed, &now, NUMA_MIN_FAULTS, &window));
+	KUNIT_EXPECT_FALSE(test, numa_counts_take(&closed, &now, &window));
 }
 
 static void history_decays(struct kunit *test)
@@ -229,7 +211,7 @@ static void extreme_counts_keep_their_rates(struct kunit *test)
 		struct numa_counts closed = { }, now = { U64_MAX, { pages[i / 100][0] } };
 
 		now.pages[NUMA_REMOTE_PRIVATE] = pages[i / 100][1];
-		numa_counts_take(&closed, &now, NUMA_MIN_FAULTS, &window);
+		numa_counts_take(&closed, &now, &window);
 		numa_history_add(&history, &window);
 		KUNIT_ASSERT_LE(test, history.local, 1ULL << (NUMA_COUNT_BITS + 3));
 		if (i % 100 > 50)
@@ -431,29 +413,13 @@ static void first_pass_scales_the_maximum(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, numa_first_pass_max(&c->facts, &series), c->period_max_ms);
 }
 
-static void the_worst_thread_bounds(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 20, 40, &reviewed), 2500U);
-	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 1, 100, &reviewed), 1000U);
-	/* As the others are; or already scanned faster than that. */
-	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 20, 25, &reviewed), 5000U);
-	KUNIT_EXPECT_EQ(test, numa_thread_bound(500, 20, 40, &reviewed), 500U);
-	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 20, 40, &series), 5000U);
-	/* With 30 % no thread bounds, though all others have 1 %. */
-	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 1, 30, &reviewed), 5000U);
-	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 1, 31, &reviewed), 1000U);
-	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 26, 31, &reviewed), 5000U);
-	KUNIT_EXPECT_EQ(test, numa_thread_bound(5000, 25, 31, &reviewed), 4032U);
-}
-
 /* What the last window was; few faults are none. */
 enum limit_window { FEW, ENOUGH, MOSTLY_SHARED };
 
 /*
  * A period that was learnt; the last window, and percent of remote faults in it; pass,
- * pages scanned and resident, time lived and run, the kernel's period, the rate of the
- * worst thread, while that of all is 1; the period to use, what is learnt then, and
- * why; passes in which the rate has not moved.
+ * pages scanned and resident, time lived and run, the kernel's period; the period to use,
+ * what is learnt then, and why; passes in which the rate has not moved.
  */
 static const struct limit_case {
 	const char *name;
@@ -465,77 +431,58 @@ static const struct limit_case {
 	enum numa_limit limit;
 	u32 unmoved;
 } limit_cases[] = {
-	{ "none", 1700, FEW, 0, OLD(1000, 0), 1700, 1700, NUMA_LIMIT_NONE },
-	{ "pass 0", 3000, FEW, 0, { 0, 4, 10, 9000, 9000, 1000, 0 }, 2000, 3000,
+	{ "none", 1700, FEW, 0, OLD(1000), 1700, 1700, NUMA_LIMIT_NONE },
+	{ "pass 0", 3000, FEW, 0, { 0, 4, 10, 9000, 9000, 1000 }, 2000, 3000,
 	  NUMA_LIMIT_FIRST_PASS },
-	{ "thread", 3000, ENOUGH, 99, OLD(1000, 99), 1000, 3000, NUMA_LIMIT_THREAD },
-	{ "no worse thread", 3000, ENOUGH, 99, OLD(1000, 30), 3000, 3000, NUMA_LIMIT_NONE },
 	/* It may be as short as was learnt, if that is of use. */
-	{ "few remote", 60, ENOUGH, 30, OLD(1000, 0), 1000, 1000, NUMA_LIMIT_KERNEL },
-	{ "many remote", 60, ENOUGH, 31, OLD(1000, 0), 60, 60, NUMA_LIMIT_NONE },
-	{ "many remote, a pass", 60, ENOUGH, 99, OLD(1000, 0), 60, 60, NUMA_LIMIT_NONE, 1 },
-	{ "many remote, not helped", 60, ENOUGH, 99, OLD(1000, 0),
+	{ "few remote", 60, ENOUGH, 30, OLD(1000), 1000, 1000, NUMA_LIMIT_KERNEL },
+	{ "many remote", 60, ENOUGH, 31, OLD(1000), 60, 60, NUMA_LIMIT_NONE },
+	{ "many remote, a pass", 60, ENOUGH, 99, OLD(1000), 60, 60, NUMA_LIMIT_NONE, 1 },
+	{ "many remote, not helped", 60, ENOUGH, 99, OLD(1000),
 	  1000, 1000, NUMA_LIMIT_KERNEL, 2 },
-	{ "not helped, but slower", 3000, ENOUGH, 99, OLD(1000, 0),
+	{ "not helped, but slower", 3000, ENOUGH, 99, OLD(1000),
 	  3000, 3000, NUMA_LIMIT_NONE, 9 },
-	{ "few faults", 60, FEW, 0, OLD(1000, 0), 1000, 1000, NUMA_LIMIT_KERNEL },
-	{ "as the kernel's", 1000, ENOUGH, 30, OLD(1000, 0), 1000, 1000, NUMA_LIMIT_NONE },
-	{ "pass 0, few remote", 3000, ENOUGH, 30, { 0, 1, 10, 9000, 9000, 1000, 0 }, 1000, 3000,
+	{ "few faults", 60, FEW, 0, OLD(1000), 1000, 1000, NUMA_LIMIT_KERNEL },
+	{ "as the kernel's", 1000, ENOUGH, 30, OLD(1000), 1000, 1000, NUMA_LIMIT_NONE },
+	{ "pass 0, few remote", 3000, ENOUGH, 30, { 0, 1, 10, 9000, 9000, 1000 }, 1000, 3000,
 	  NUMA_LIMIT_KERNEL },
-	{ "pass 0, many remote", 3000, ENOUGH, 31, { 0, 1, 10, 9000, 9000, 1000, 0 }, 500, 3000,
+	{ "pass 0, many remote", 3000, ENOUGH, 31, { 0, 1, 10, 9000, 9000, 1000 }, 500, 3000,
 	  NUMA_LIMIT_FIRST_PASS },
-	/* The worst thread bounds the period; its floor holds where the others gain nothing. */
-	{ "thread, few remote", 3000, ENOUGH, 0, OLD(2000, 99), 1000, 3000, NUMA_LIMIT_THREAD },
-	{ "thread, shared", 3000, MOSTLY_SHARED, 99, OLD(2000, 99), 1000, 3000, NUMA_LIMIT_THREAD },
-	{ "thread, learnt shorter", 900, ENOUGH, 99, OLD(2000, 99), 900, 900, NUMA_LIMIT_THREAD },
-	{ "thread, few faults", 900, FEW, 0, OLD(2000, 99), 1000, 900, NUMA_LIMIT_THREAD },
-	{ "thread, calm", 900, ENOUGH, 5, OLD(2000, 99), 1000, 900, NUMA_LIMIT_THREAD },
-	{ "thread, learnt shortest, shared", 60, MOSTLY_SHARED, 99,
-	  OLD(2000, 99), 1000, 60, NUMA_LIMIT_THREAD },
-	{ "thread, others not helped", 60, ENOUGH, 99, OLD(2000, 99), 1000, 60,
-	  NUMA_LIMIT_THREAD, 2 },
-	{ "thread, kernel's shorter", 60, ENOUGH, 5, OLD(500, 99), 500, 60, NUMA_LIMIT_THREAD },
-	{ "thread, pass 0", 5000, FEW, 0, { 0, 5, 10, 9000, 9000, 2000, 99 }, 1000, 5000,
-	  NUMA_LIMIT_THREAD },
 	/* Nobody has when it is young. */
-	{ "not lived long", 60, ENOUGH, 99, { 9, 0, 9, 3999, 3999, 1000, 0 }, 1000, 1000,
+	{ "not lived long", 60, ENOUGH, 99, { 9, 0, 9, 3999, 3999, 1000 }, 1000, 1000,
 	  NUMA_LIMIT_SCAN_DELAY },
-	{ "not run long", 60, ENOUGH, 99, { 9, 0, 9, 9000, 999, 1000, 0 }, 1000, 1000,
+	{ "not run long", 60, ENOUGH, 99, { 9, 0, 9, 9000, 999, 1000 }, 1000, 1000,
 	  NUMA_LIMIT_SCAN_DELAY },
-	{ "long enough", 60, ENOUGH, 99, { 9, 0, 9, 4000, 1000, 1000, 0 }, 60, 60,
+	{ "long enough", 60, ENOUGH, 99, { 9, 0, 9, 4000, 1000, 1000 }, 60, 60,
 	  NUMA_LIMIT_NONE },
-	{ "young, but slower", 3000, ENOUGH, 99, { 9, 0, 9, 0, 0, 1000, 0 }, 3000, 3000,
+	{ "young, but slower", 3000, ENOUGH, 99, { 9, 0, 9, 0, 0, 1000 }, 3000, 3000,
 	  NUMA_LIMIT_NONE },
-	{ "young, pass 0", 3000, ENOUGH, 99, { 0, 0, 9, 0, 0, 1000, 0 }, 1000, 3000,
-	  NUMA_LIMIT_SCAN_DELAY },
-	{ "young, worse", 3000, ENOUGH, 99, { 9, 0, 9, 0, 0, 2000, 99 }, 2000, 3000,
+	{ "young, pass 0", 3000, ENOUGH, 99, { 0, 0, 9, 0, 0, 1000 }, 1000, 3000,
 	  NUMA_LIMIT_SCAN_DELAY },
 	/* With hardly any remote, or many shared, scanning less is good enough at once. */
-	{ "calm", 1000, ENOUGH, 5, OLD(1000, 0), 2000, 1000, NUMA_LIMIT_CALM },
-	{ "not quite calm", 1000, ENOUGH, 6, OLD(1000, 0), 1000, 1000, NUMA_LIMIT_NONE },
-	{ "shared", 1000, MOSTLY_SHARED, 99, OLD(1000, 0), 4000, 1000, NUMA_LIMIT_CALM },
-	{ "calm, learnt shorter", 60, ENOUGH, 0, OLD(1000, 0), 2000, 1000, NUMA_LIMIT_CALM },
-	{ "shared and calm", 1000, MOSTLY_SHARED, 0, OLD(1000, 0), 4000, 1000, NUMA_LIMIT_CALM },
-	{ "shared, learnt shorter", 60, MOSTLY_SHARED, 99, OLD(1000, 0),
+	{ "calm", 1000, ENOUGH, 5, OLD(1000), 2000, 1000, NUMA_LIMIT_CALM },
+	{ "not quite calm", 1000, ENOUGH, 6, OLD(1000), 1000, 1000, NUMA_LIMIT_NONE },
+	{ "shared", 1000, MOSTLY_SHARED, 99, OLD(1000), 4000, 1000, NUMA_LIMIT_CALM },
+	{ "calm, learnt shorter", 60, ENOUGH, 0, OLD(1000), 2000, 1000, NUMA_LIMIT_CALM },
+	{ "shared and calm", 1000, MOSTLY_SHARED, 0, OLD(1000), 4000, 1000, NUMA_LIMIT_CALM },
+	{ "shared, learnt shorter", 60, MOSTLY_SHARED, 99, OLD(1000),
 	  4000, 1000, NUMA_LIMIT_CALM },
-	{ "calm, so long", 2000, ENOUGH, 0, OLD(1000, 0), 2000, 2000, NUMA_LIMIT_NONE },
-	{ "calm, longer", 3000, ENOUGH, 0, OLD(1000, 0), 3000, 3000, NUMA_LIMIT_NONE },
-	{ "calm, pass 0", 3000, ENOUGH, 5, { 0, 1, 10, 9000, 9000, 1000, 0 }, 2000, 3000,
+	{ "calm, so long", 2000, ENOUGH, 0, OLD(1000), 2000, 2000, NUMA_LIMIT_NONE },
+	{ "calm, longer", 3000, ENOUGH, 0, OLD(1000), 3000, 3000, NUMA_LIMIT_NONE },
+	{ "calm, pass 0", 3000, ENOUGH, 5, { 0, 1, 10, 9000, 9000, 1000 }, 2000, 3000,
 	  NUMA_LIMIT_CALM },
-	{ "calm, more of pass 0", 3000, ENOUGH, 5, { 0, 5, 10, 9000, 9000, 1000, 0 }, 2500, 3000,
+	{ "calm, more of pass 0", 3000, ENOUGH, 5, { 0, 5, 10, 9000, 9000, 1000 }, 2500, 3000,
 	  NUMA_LIMIT_FIRST_PASS },
-	{ "calm, young", 60, ENOUGH, 5, { 9, 0, 9, 0, 0, 1000, 0 }, 2000, 1000, NUMA_LIMIT_CALM },
-	{ "shared, young, worse", 3000, MOSTLY_SHARED, 99, { 9, 0, 9, 0, 0, 1100, 99 }, 4400, 3000,
-	  NUMA_LIMIT_CALM },
+	{ "calm, young", 60, ENOUGH, 5, { 9, 0, 9, 0, 0, 1000 }, 2000, 1000, NUMA_LIMIT_CALM },
 	/* The kernel's, too, is within the bounds. */
-	{ "kernel's too long", 60, FEW, 0, OLD(60000, 0), 5000, 5000, NUMA_LIMIT_KERNEL },
-	{ "kernel's too short", 60, FEW, 0, OLD(0, 0), 60, 60, NUMA_LIMIT_NONE },
-	{ "longest", 60, FEW, 0, { 9, 0, 9, 0, 0, U32_MAX, 0 }, 5000, 5000, NUMA_LIMIT_SCAN_DELAY },
-	{ "calm, kernel's too short", 60, ENOUGH, 0, OLD(0, 0), 100, 60, NUMA_LIMIT_CALM },
+	{ "kernel's too long", 60, FEW, 0, OLD(60000), 5000, 5000, NUMA_LIMIT_KERNEL },
+	{ "kernel's too short", 60, FEW, 0, OLD(0), 60, 60, NUMA_LIMIT_NONE },
+	{ "longest", 60, FEW, 0, { 9, 0, 9, 0, 0, U32_MAX }, 5000, 5000, NUMA_LIMIT_SCAN_DELAY },
+	{ "calm, kernel's too short", 60, ENOUGH, 0, OLD(0), 100, 60, NUMA_LIMIT_CALM },
 	{ "shared, four times too long", 60, MOSTLY_SHARED, 99,
-	  OLD(2000, 0), 5000, 2000, NUMA_LIMIT_CALM },
-	{ "calm, twice too long", 60, ENOUGH, 0, OLD(3000, 0), 5000, 3000, NUMA_LIMIT_CALM },
-	{ "calm, longest", 60, ENOUGH, 0, OLD(U32_MAX, 0), 5000, 5000, NUMA_LIMIT_KERNEL },
+	  OLD(2000), 5000, 2000, NUMA_LIMIT_CALM },
+	{ "calm, twice too long", 60, ENOUGH, 0, OLD(3000), 5000, 3000, NUMA_LIMIT_CALM },
+	{ "calm, longest", 60, ENOUGH, 0, OLD(U32_MAX), 5000, 5000, NUMA_LIMIT_KERNEL },
 };
 
 NAMED_CASES(limit, limit_cases);
@@ -579,94 +526,23 @@ static void what_a_window_says(struct kunit *test)
 		{ { 0, 0, 99, 0 }, 0, false }, { { 0, 1, 0, 0 }, 99, true },
 		{ { 1ULL << 62, 0, 1ULL << 62, 0 }, 50, false }, { { 1000, 0, 1, 0 }, 0, false },
 	};
-	struct numa_facts facts = OLD(1000, 0);
-	struct numa_settings settings = reviewed;
+	struct numa_facts facts = OLD(1000);
 	struct numa_counts now = { };
 	struct numa_decision got;
 	struct numa_period learnt;
 	int i;
 
-	numa_period_begin(&learnt, &now, &facts, &settings);
+	numa_period_begin(&learnt, &now, &facts, &reviewed);
 	for (i = 0; i < ARRAY_SIZE(windows); i++) {
 		counts_add(&now, windows[i].pages);
-		got = numa_period_window(&learnt, &now, &facts, &settings);
+		got = numa_period_window(&learnt, &now, &facts, &reviewed);
 		KUNIT_EXPECT_EQ_MSG(test, got.recent, windows[i].recent, "window %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, got.shared, windows[i].shared, "window %d", i);
 	}
-	/* No window, and one without a fault. */
-	got = numa_period_window(&learnt, &now, &facts, &settings);
+	/* No window. */
+	got = numa_period_window(&learnt, &now, &facts, &reviewed);
 	KUNIT_EXPECT_EQ(test, got.recent, 0U);
 	KUNIT_EXPECT_FALSE(test, got.shared);
-	settings.min_faults = 0;
-	got = numa_period_window(&learnt, &now, &facts, &settings);
-	KUNIT_EXPECT_EQ(test, got.recent, 0U);
-}
-
-/*
- * Ten threads, all local but one: its rate, after some windows of 50 faults each,
- * @remote of which, of that one, are remote.
- */
-static unsigned int worst_of(struct numa_thread *threads, u32 pass, int windows, u32 remote,
-			     bool shared)
-{
-	unsigned int worst = 0;
-	int i;
-
-	for (; windows; windows--) {
-		for (i = 0; i < 10; i++)
-			threads[i].now.faults += 50;
-		threads[7].now.remote += remote;
-		threads[7].now.shared += shared ? remote : 0;
-		worst = numa_worst_thread(threads, 10, pass, NUMA_MIN_FAULTS);
-	}
-	return worst;
-}
-
-static void the_outlier_is_not_averaged_away(struct kunit *test)
-{
-	struct numa_thread threads[10] = { };
-	int i;
-
-	/* One window has too few faults; then its rate is known. */
-	KUNIT_EXPECT_EQ(test, worst_of(threads, 5, 1, 50, false), 0U);
-	KUNIT_EXPECT_EQ(test, worst_of(threads, 5, 1, 50, false), 100U);
-	KUNIT_EXPECT_EQ(test, worst_of(threads, 6, 9, 50, false), 100U);
-	/* Two whole passes did not help it. */
-	KUNIT_EXPECT_EQ(test, worst_of(threads, 7, 1, 50, false), 0U);
-	/* Helped a little, it is worth more, but no more than it lacks now. */
-	KUNIT_EXPECT_EQ(test, worst_of(threads, 8, 4, 20, false), 40U);
-	KUNIT_EXPECT_GE(test, threads[7].rate, 70);
-	/* It ends: forgotten when it has been idle for a while. */
-	for (i = 1; i < NUMA_THREAD_IDLE; i++)
-		KUNIT_EXPECT_EQ(test, numa_worst_thread(threads, 10, 8, NUMA_MIN_FAULTS), 40U);
-	KUNIT_EXPECT_EQ(test, numa_worst_thread(threads, 10, 8, NUMA_MIN_FAULTS), 0U);
-}
-
-static void what_was_put_right_bounds_nothing(struct kunit *test)
-{
-	struct numa_thread threads[10] = { };
-
-	KUNIT_EXPECT_EQ(test, worst_of(threads, 5, 8, 50, false), 100U);
-	/* Its pages have come: at once, though the history tells of them. */
-	KUNIT_EXPECT_EQ(test, worst_of(threads, 6, 2, 0, false), 0U);
-	KUNIT_EXPECT_GE(test, threads[7].rate, 60);
-	/* And the other way round: one bad window is not yet a bad rate. */
-	KUNIT_EXPECT_EQ(test, worst_of(threads, 7, 40, 0, false), 0U);
-	KUNIT_EXPECT_LE(test, threads[7].rate, 6);
-	KUNIT_EXPECT_EQ(test, worst_of(threads, 8, 2, 50, false), threads[7].rate);
-	KUNIT_EXPECT_LE(test, threads[7].rate, 30);
-	KUNIT_EXPECT_EQ(test, threads[7].recent, 100);
-}
-
-static void what_is_shared_is_hopeless(struct kunit *test)
-{
-	struct numa_thread threads[10] = { };
-
-	KUNIT_EXPECT_EQ(test, worst_of(threads, 5, 8, 50, true), 0U);
-	/* Counts of 32 bits do not overflow. */
-	threads[7] = (struct numa_thread){ .now = { U32_MAX, U32_MAX / 2, 0 } };
-	KUNIT_EXPECT_EQ(test, numa_worst_thread(threads, 10, 0, NUMA_MIN_FAULTS), 49U);
-	KUNIT_EXPECT_LT(test, numa_thread_slot(U32_MAX), (unsigned int)NUMA_THREADS);
 }
 
 static struct kunit_case numa_core_cases[] = {
@@ -685,12 +561,8 @@ static struct kunit_case numa_core_cases[] = {
 	KUNIT_CASE(a_step_can_be_limited),
 	KUNIT_CASE(steady_windows_lengthen),
 	KUNIT_CASE(first_pass_scales_the_maximum),
-	KUNIT_CASE(the_worst_thread_bounds),
 	KUNIT_CASE_PARAM(limit_of_a_period, limit_gen_params),
 	KUNIT_CASE(what_a_window_says),
-	KUNIT_CASE(the_outlier_is_not_averaged_away),
-	KUNIT_CASE(what_was_put_right_bounds_nothing),
-	KUNIT_CASE(what_is_shared_is_hopeless),
 	{ }
 };
 

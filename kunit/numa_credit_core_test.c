@@ -110,8 +110,6 @@ static void the_account_has_bounds(struct kunit *test)
 	numa_credit_ask(&credit, &never_ran);
 	KUNIT_EXPECT_EQ(test, credit.saved, 3 * NUMA_CREDIT_SCAN / 2);
 	KUNIT_EXPECT_EQ(test, credit.owed, NUMA_CREDIT_SCAN / 2);
-	numa_credit_forgive(&credit);
-	KUNIT_EXPECT_EQ(test, credit.owed, 0U);
 	for (i = 0; i < 99; i++)
 		numa_credit_ask(&credit, &ask);
 	KUNIT_EXPECT_EQ(test, credit.saved, NUMA_CREDIT_MAX);
@@ -155,15 +153,6 @@ static void never_more_than_the_kernel(struct kunit *test)
 	}
 	/* And not far fewer. */
 	KUNIT_EXPECT_GT(test, made, kernel / 3);
-}
-
-/* Only a longest period below the kernel's asks for more, whatever the size of the process. */
-static void the_account_counts_by_default(struct kunit *test)
-{
-	KUNIT_EXPECT_TRUE(test, numa_credit_counts(240000));
-	KUNIT_EXPECT_TRUE(test, numa_credit_counts(60000));
-	KUNIT_EXPECT_FALSE(test, numa_credit_counts(59999));
-	KUNIT_EXPECT_FALSE(test, numa_credit_counts(100));
 }
 
 /* A process of one scan in which alarms follow one another, and what has become of it. */
@@ -264,7 +253,6 @@ static struct kunit_case numa_credit_core_cases[] = {
 	KUNIT_CASE(a_busy_process_runs_by_the_clock),
 	KUNIT_CASE(the_account_has_bounds),
 	KUNIT_CASE(never_more_than_the_kernel),
-	KUNIT_CASE(the_account_counts_by_default),
 	{ }
 };
 

@@ -46,7 +46,6 @@ static const struct space_trace {
 	  250, 5000, 5000, 5000 },
 	{ "alternating", &reviewed, true, 25, { { 1, LOCAL }, { 1, REMOTE } },
 	  1000, 5000, 5000, 5000 },
-	{ "series: short life", &series, false, 1, { { 4, REMOTE } }, 50, 55, 55, 55 },
 	/* What is learnt is no shorter than the kernel's either, and settles from there. */
 	{ "short life", &reviewed, false, 1, { { 4, REMOTE } }, 1000, 1100, 1100, 1100 },
 	{ "idle", &reviewed, true, 1, { { 50, { 1, 0, 0, 0 } } }, 1000, 1000, 1000, 1000 },
@@ -65,7 +64,7 @@ static void trace_of_an_address_space(struct kunit *test)
 	int i, window;
 
 	if (c->old)
-		facts = (struct numa_facts){ 9, 0, 5000, 9000, 9000, 1000, 0 };
+		facts = (struct numa_facts){ 9, 0, 5000, 9000, 9000, 1000 };
 	numa_period_begin(&learnt, &now, &facts, c->settings);
 	for (i = 0; i < 2 * c->rounds; i++)
 		for (window = 0; window < c->phases[i % 2].windows; window++) {
@@ -101,7 +100,7 @@ static void one_look_in_a_pass(struct kunit *test)
 		{ 1, 1100, 900, 4 }, { 1, 1150, 850, 5 }, { 1, 1200, 800, 6 }, { 1, 1200, 800, 0 },
 		{ 1, 1200, 800, 1 },
 	};
-	struct numa_facts facts = { U32_MAX - 2, 0, 9, 9000, 9000, 1000, 0 };
+	struct numa_facts facts = { U32_MAX - 2, 0, 9, 9000, 9000, 1000 };
 	struct numa_counts now = { };
 	struct numa_period learnt;
 	int i;
@@ -131,11 +130,8 @@ static void random_windows_keep_the_bounds(struct kunit *test)
 		const struct numa_settings settings = {
 			.period_min_ms = period_min_ms,
 			.period_max_ms = period_min_ms + prandom_u32_state(&rnd) % 60000,
-			.min_faults = prandom_u32_state(&rnd) % 200,
 			.step_max_pct = 100 + prandom_u32_state(&rnd) % 9901,
 			.steady_pct = 100 + prandom_u32_state(&rnd) % 200,
-			.scan_delay_ms = prandom_u32_state(&rnd) % 5000,
-			.thread_period_min_ms = prandom_u32_state(&rnd) % 2000,
 		};
 		struct numa_facts facts = { .kernel_ms = prandom_u32_state(&rnd) };
 		struct numa_counts now = { };
@@ -158,7 +154,7 @@ static void random_windows_keep_the_bounds(struct kunit *test)
 			facts.scanned = prandom_u32_state(&rnd);
 			facts.resident = prandom_u32_state(&rnd);
 			facts.lived_ms = i * 100;
-			facts.worst = prandom_u32_state(&rnd) % 101;
+			facts.run_ms = i * 50;
 			if (i < 50)
 				facts.kernel_ms = prandom_u32_state(&rnd) >> size % 32;
 			kernel_ms = clamp(facts.kernel_ms, settings.period_min_ms,
@@ -166,14 +162,9 @@ static void random_windows_keep_the_bounds(struct kunit *test)
 			got = numa_period_window(&learnt, &now, &facts, &settings);
 			KUNIT_ASSERT_GE(test, got.period_ms, settings.period_min_ms);
 			KUNIT_ASSERT_LE(test, got.period_ms, settings.period_max_ms);
-			if (!numa_past_scan_delay(&facts, &settings) ||
-			    (got.recent <= 30 && got.limit != NUMA_LIMIT_THREAD))
+			if (!numa_past_scan_delay(&facts) || got.recent <= 30)
 				KUNIT_ASSERT_GE(test, got.period_ms, kernel_ms);
-			if (got.limit == NUMA_LIMIT_THREAD && (got.recent <= 30 || got.shared))
-				KUNIT_ASSERT_GE(test, got.period_ms,
-						min(settings.thread_period_min_ms, kernel_ms));
-			if (got.reason != NUMA_BY_FEW && got.limit != NUMA_LIMIT_THREAD &&
-			    (got.recent <= 5 || got.shared))
+			if (got.reason != NUMA_BY_FEW && (got.recent <= 5 || got.shared))
 				KUNIT_ASSERT_GE(test, got.period_ms,
 						min((got.shared ? 4 : 2) * kernel_ms,
 						    settings.period_max_ms));
@@ -326,10 +317,10 @@ static void outcome_beside_the_kernel(struct kunit *test)
 	KUNIT_EXPECT_LE(test, ours.faults * 100, kernel.faults * c->faults_pct);
 }
 
-/* All memory of a process of 64 GiB is scanned in scan_period_max_ms, not in 17 hours. */
+/* All memory of a process of 64 GiB is scanned in four minutes, not in 17 hours. */
 static void a_pass_of_a_large_process_ends(struct kunit *test)
 {
-	struct numa_facts facts = OLD(234, 0);
+	struct numa_facts facts = OLD(234);
 	struct numa_settings settings = defaults;
 	struct numa_counts now = { };
 	struct numa_decision got = { };

@@ -56,10 +56,8 @@
 	EVENT(cma_finish, 2)			\
 	EVENT(cma_release, 2)			\
 	EVENT(hint_fault, 1)			\
-	EVENT(hint_vma, 2)			\
 	EVENT(scan_begin, 1)			\
 	EVENT(scan, 1)				\
-	EVENT(scan_charge, 1)			\
 	EVENT(mm_exit, 2)
 
 #define EVENT_ID(event, room)		EVENT_##event,

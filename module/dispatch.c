@@ -140,12 +140,6 @@ static bool on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_kl
 	return part->start < end;
 }
 
-static unsigned long on_scan_charge(struct vm_area_struct *vma, unsigned long total)
-{
-	CHANGE(total, scan_charge, vma, total);
-	return total;
-}
-
 /* Set while a refill of this CPU must find nothing rather than pages of another type. */
 static DEFINE_PER_CPU(bool, regular_only);
 
@@ -174,7 +168,6 @@ static const struct lmm_klp_handlers klp_handlers = {
 	.drain_from = on_drain_from,
 	.drain = on_drain,
 	.scan = on_scan,
-	.scan_charge = on_scan_charge,
 	.fallback = on_fallback,
 	.regular_only = &regular_only,
 };
@@ -185,14 +178,6 @@ static void notrace on_hint_fault(int last_cpupid, int nid, int pages, int flags
 	preempt_disable_notrace();
 	this_cpu_add(lmm_hook_hits[LMM_HOOK_HINT_FAULT], LMM_ENTRY_EVERY);
 	TELL(hint_fault, last_cpupid, pages, flags);
-	preempt_enable_notrace();
-}
-
-static void notrace on_hint_vma(const void *page, const void *where)
-{
-	preempt_disable_notrace();
-	this_cpu_add(lmm_hook_hits[LMM_HOOK_HINT_VMA], LMM_ENTRY_EVERY);
-	TELL(hint_vma, lmm_hint_vma(where));
 	preempt_enable_notrace();
 }
 
@@ -211,7 +196,6 @@ static void notrace on_request(gfp_t gfp, unsigned int order, int flags,
 
 static const struct lmm_entry_handlers entry_handlers = {
 	.hint_fault = on_hint_fault,
-	.hint_vma = on_hint_vma,
 	.request = on_request,
 };
 

@@ -244,12 +244,6 @@ struct lmm_events {
 	void (*hint_fault)(int last_cpupid, int pages, int flags);
 
 	/**
-	 * @hint_vma: this thread has a NUMA hint fault in @vma; one fault in LMM_ENTRY_EVERY is
-	 * reported.  Process, under the lock of a page table.  Hook: hint_vma.
-	 */
-	void (*hint_vma)(const struct vm_area_struct *vma);
-
-	/**
 	 * @scan_begin: this thread may be about to scan its mm.  Process, on its way to user
 	 * space, no lock held.  Hook: scan_begin.
 	 */
@@ -261,12 +255,6 @@ struct lmm_events {
 	 * mmap_lock held for reading.  Hook: scan.
 	 */
 	bool (*scan)(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part);
-
-	/**
-	 * @scan_charge: the scan has updated @total base pages of @vma.  Returns the number to
-	 * report to the kernel.  One policy only.  Context as @scan.  Hook: scan.
-	 */
-	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);
 
 	/** @mm_exit: nobody uses @mm any more.  Process, no lock held.  Hook: mm_exit. */
 	void (*mm_exit)(struct mm_struct *mm);

@@ -64,7 +64,6 @@ bounds=$(lists_bounds)
 settings() {
 	case $1 in
 	cma) echo enabled=1 mode=keep ;;
-	numa) echo enabled=1 scan_delay_ms=0 scan_delay_run_ms=0 ;;
 	*) echo enabled=1 ;;
 	esac
 }
@@ -84,7 +83,7 @@ work() {
 	# From now on.
 	numa)
 		"$LMM_ROOT/build/programs/hintload" -p swap -t 1 -m 4 >/dev/null &
-		check "numa: faults are counted" wait_for 60 grown 0 counter faults numa
+		check "numa: scans are counted" wait_for 60 grown 0 counter scans numa
 		;;
 	esac
 }

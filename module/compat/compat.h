@@ -44,26 +44,12 @@
 #define LMM_DRAINS_IN_PARTS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0))
 
 /*
- * The function that counts a hint fault takes the fault as its second argument; before,
- * the VMA.
- * Upstream "mm/migrate: move common code to numa_migrate_check (was
- * numa_migrate_prep)" (20240808233728.1477034-1-ziy@nvidia.com; which of several hashes
- * was merged is not known), 6.12.  Between 6.8 and 6.11 the function had a third
- * prototype, which the hook table does not know.
+ * NUMA balancing does not scan for a thread whose memory cpuset.mems binds to one node.  L. Chen,
+ * "sched/numa: skip VMA scanning on memory pinned to one NUMA node via cpuset.mems" (linux-kernel,
+ * March 2025).  Read in Debian's sources: 7.2 has the test, and 6.12 has not.  Releases between are
+ * taken to have none.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
-#define LMM_HINT_SYMBOL		numa_migrate_check
-#define LMM_HINT_ARGS \
-	struct folio *folio, struct vm_fault *vmf, long unsigned int addr, int *flags, \
-	bool writable, int *last_cpupid
-#define lmm_hint_vma(arg)	(((const struct vm_fault *)(arg))->vma)
-#else
-#define LMM_HINT_SYMBOL		numa_migrate_prep
-#define LMM_HINT_ARGS \
-	struct page *page, struct vm_area_struct *vma, long unsigned int addr, int page_nid, \
-	int *flags
-#define lmm_hint_vma(arg)	((const struct vm_area_struct *)(arg))
-#endif
+#define LMM_SKIPS_PINNED_SCANS	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0))
 
 /*
  * The functions that set up direct calls at an ftrace site by ops have these names.

@@ -43,7 +43,6 @@ SYM_FUNC_END(\name)
 
 .text
 LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_calls_hint_fault
-LMM_ENTRY lmm_entry_hint_vma lmm_entered_hint_vma lmm_calls_hint_vma
 
 /*
  * Runs at every allocation: a comparison and a store if nothing is wanted of a request, a load and

@@ -36,7 +36,6 @@ struct ftrace_regs;
  * struct lmm_entry_handlers - the handlers that entry.S and entry_calls.c call
  * @hint_fault: at the entry of task_numa_fault().  Context: process, preemption on; under no lock
  *	but mmap_lock, or a VMA's.
- * @hint_vma: at the entry of LMM_HINT_SYMBOL.  Context: process, under a page-table lock.
  * @request: at the entry of get_page_from_freelist(), while lmm_request_wants.call is set.
  *	Context: any that the allocator may be called from.
  *
@@ -44,7 +43,6 @@ struct ftrace_regs;
  */
 struct lmm_entry_handlers {
 	void (*hint_fault)(int last_cpupid, int nid, int pages, int flags);
-	void (*hint_vma)(const void *page, const void *where);
 	void (*request)(gfp_t gfp, unsigned int order, int flags,
 			const struct alloc_context *context);
 };
@@ -53,7 +51,6 @@ void lmm_entry_init(const struct lmm_entry_handlers *handlers);
 
 /* Called by entry.S. */
 void lmm_entered_hint_fault(int last_cpupid, int nid, int pages, int flags);
-void lmm_entered_hint_vma(const void *page, const void *where);
 void lmm_entered_request(gfp_t gfp, unsigned int order, int flags,
 			 const struct alloc_context *context);
 void lmm_direct_bpf_link(void *link, const struct bpf_trampoline *trampoline);
@@ -75,7 +72,6 @@ extern struct lmm_request_wants lmm_request_wants;
 
 /* Calls so far. */
 DECLARE_PER_CPU(unsigned int, lmm_calls_hint_fault);
-DECLARE_PER_CPU(unsigned int, lmm_calls_hint_vma);
 
 /*
  * The last call of get_page_from_freelist() on a CPU, while lmm_request_wants.note is set: its
@@ -90,7 +86,6 @@ DECLARE_PER_CPU(unsigned long, lmm_request_nodemask);
 DECLARE_PER_CPU(unsigned long, lmm_request_stack);
 
 void lmm_entry_hint_fault(void);
-void lmm_entry_hint_vma(void);
 void lmm_entry_request(void);
 
 /* Mask of the gfp flags of a page of buffers. */
@@ -104,8 +99,6 @@ void lmm_entry_bpf_links(void);
 /* entry_calls.c: the entries of entry.S as ftrace callbacks. */
 void lmm_shared_hint_fault(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 			   struct ftrace_regs *fregs);
-void lmm_shared_hint_vma(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
-			 struct ftrace_regs *fregs);
 void lmm_shared_request(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 			struct ftrace_regs *fregs);
 void lmm_shared_buffer(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,

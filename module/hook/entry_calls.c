@@ -19,11 +19,9 @@
 #include "entry.h"
 
 DEFINE_STATIC_CALL_NULL(hint_fault, *((struct lmm_entry_handlers *)0)->hint_fault);
-DEFINE_STATIC_CALL_NULL(hint_vma, *((struct lmm_entry_handlers *)0)->hint_vma);
 DEFINE_STATIC_CALL_NULL(request, *((struct lmm_entry_handlers *)0)->request);
 
 DEFINE_PER_CPU(unsigned int, lmm_calls_hint_fault);
-DEFINE_PER_CPU(unsigned int, lmm_calls_hint_vma);
 
 DEFINE_PER_CPU(unsigned int, lmm_request_gfp);
 DEFINE_PER_CPU(unsigned int, lmm_request_order);
@@ -48,7 +46,6 @@ unsigned int lmm_buffer_gfp_mask = ~0U;
 void lmm_entry_init(const struct lmm_entry_handlers *handlers)
 {
 	static_call_update(hint_fault, handlers->hint_fault);
-	static_call_update(hint_vma, handlers->hint_vma);
 	static_call_update(request, handlers->request);
 }
 
@@ -86,16 +83,6 @@ void notrace lmm_entered_hint_fault(int last_cpupid, int nid, int pages, int fla
 }
 
 /**
- * lmm_entered_hint_vma() - one call in LMM_ENTRY_EVERY of LMM_HINT_SYMBOL
- * @page: page of the fault
- * @where: the fault, or its VMA (LMM_HINT_SYMBOL)
- */
-void notrace lmm_entered_hint_vma(const void *page, const void *where)
-{
-	static_call(hint_vma)(page, where);
-}
-
-/**
  * lmm_entered_request() - a call of get_page_from_freelist() while lmm_request_wants.call is set
  * @gfp: flags of the request
  * @order: order of the request
@@ -122,13 +109,6 @@ SHARED_CALL(hint_fault)
 		return;
 	lmm_entered_hint_fault(ARGUMENT(fregs, 0), ARGUMENT(fregs, 1), ARGUMENT(fregs, 2),
 			       ARGUMENT(fregs, 3));
-}
-
-SHARED_CALL(hint_vma)
-{
-	if (this_cpu_inc_return(lmm_calls_hint_vma) & (LMM_ENTRY_EVERY - 1))
-		return;
-	lmm_entered_hint_vma((const void *)ARGUMENT(fregs, 0), (const void *)ARGUMENT(fregs, 1));
 }
 
 SHARED_CALL(request)

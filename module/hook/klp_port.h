@@ -120,8 +120,6 @@ struct lmm_klp_plan {
  * @drain: after a drain of @count pages: @moved pages went from @pcp to the buddy, in whole blocks
  * @scan: before the entries of @vma up to @end are made to fault, and after each part: @part
  *	has the last part (empty at first) and gets the next part; false if no part is left
- * @scan_charge: after the last part: returns the number of updated entries to report to the
- *	kernel, of @total
  * @give_back: before compaction, and after lists were drained for a reason other than a free;
  *	called until the handler returns false
  * @regular_only: per CPU, true while a refill must fail rather than get pages of another
@@ -131,9 +129,9 @@ struct lmm_klp_plan {
  *	the block must be split
  *
  * Context: under pcp->lock, preemption off, any context that the allocator may be called from: no
- * sleeping, no printk, no allocation, no lock.  @scan and @scan_charge: process, preemption off,
- * mmap_lock held for reading.  @give_back: process, preemption off, no lock of the allocator held.
- * @fallback: under zone->lock, interrupts off; if @claimable is set, under no lock, preemption off.
+ * sleeping, no printk, no allocation, no lock.  @scan: process, preemption off, mmap_lock held for
+ * reading.  @give_back: process, preemption off, no lock of the allocator held.  @fallback: under
+ * zone->lock, interrupts off; if @claimable is set, under no lock, preemption off.
  */
 struct lmm_klp_handlers {
 	int (*depot_get)(struct zone *zone, unsigned int order, unsigned long asked,
@@ -155,7 +153,6 @@ struct lmm_klp_handlers {
 	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int count, int moved);
 	bool (*scan)(struct vm_area_struct *vma, unsigned long end,
 		     struct lmm_klp_part *part);
-	unsigned long (*scan_charge)(struct vm_area_struct *vma, unsigned long total);
 	int (*fallback)(struct free_area *area, unsigned int order, int migratetype,
 			bool claimable, int found, bool *whole);
 	bool __percpu *regular_only;

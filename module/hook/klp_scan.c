@@ -13,7 +13,6 @@
 #include "klp_module.h"
 
 KLP_HANDLER(scan);
-KLP_HANDLER(scan_charge);
 
 /*
  * Handlers run with preemption off and check there again whether they are armed.  One RCU grace
@@ -36,15 +35,6 @@ static bool scan_part(struct vm_area_struct *vma, unsigned long end, struct lmm_
 	return more;
 }
 
-static unsigned long scan_charge(struct vm_area_struct *vma, unsigned long total)
-{
-	preempt_disable();
-	if (static_branch_likely(&scan_armed))
-		total = static_call(on_scan_charge)(vma, total);
-	preempt_enable();
-	return total;
-}
-
 /* Replaces change_prot_numa(): entries are made to fault, part by part. */
 static unsigned long wrap_scan(struct vm_area_struct *vma, unsigned long start,
 			       unsigned long end)
@@ -57,13 +47,12 @@ static unsigned long wrap_scan(struct vm_area_struct *vma, unsigned long start,
 		part.updated = static_call(orig_scan)(vma, part.start, part.end);
 		part.total += part.updated;
 	}
-	return scan_charge(vma, part.total);
+	return part.total;
 }
 
 static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
 {
 	KLP_TELL(scan);
-	KLP_TELL(scan_charge);
 }
 
 KLP_MODULE(scan, "the scan of NUMA balancing");

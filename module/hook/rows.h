@@ -127,10 +127,9 @@ DIRECT_ALONE(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, LMM_BPF_LINK_ARG
 OR(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, LMM_BPF_LINK_EARLY_ARGS)
 DIRECT_ALONE(BPF_LINKS, bpf_links, bpf_trampoline_multi_attach, int, struct bpf_prog *prog,
 	     u32 *ids, struct bpf_tracing_multi_link *link)
-/* A thread had a NUMA hint fault; the VMA of the fault. */
+/* A thread had a NUMA hint fault. */
 DIRECT(HINT_FAULT, hint_fault, task_numa_fault, void, int last_cpupid, int mem_node, int pages,
        int flags)
-DIRECT(HINT_VMA, hint_vma, LMM_HINT_SYMBOL, int, LMM_HINT_ARGS)
 /* A thread may be about to scan its mm. */
 KPROBE(SCAN_BEGIN, scan_begin, task_numa_work, void, struct callback_head *work)
 /* The last user of an mm exits. */

@@ -34,8 +34,8 @@ TARGETS = {
                   "policy/pageblock/core_reserve.c", "policy/common/core_budget.c",
                   "policy/common/core_move.c"],
     "numa": ["policy/numa/core.c"],
-    "numa_vma": ["policy/numa/core_vma.c", "policy/numa/core_sample.c",
-                 "policy/numa/core_alarm.c", "policy/numa/core_credit.c"],
+    "numa_vma": ["policy/numa/core_sample.c", "policy/numa/core_alarm.c",
+                 "policy/numa/core_credit.c"],
     "knobs": ["control/knobs.c"],
 }
 LEAST_PCT = 90.0

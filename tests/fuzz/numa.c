@@ -6,8 +6,6 @@
 
 #include "policy/numa/core.c"
 
-#define THREADS	4
-
 static struct numa_settings take_settings(struct input *input)
 {
 	u32 low = take_within(input, 1, 60000);
@@ -15,12 +13,8 @@ static struct numa_settings take_settings(struct input *input)
 	return (struct numa_settings){
 		.period_min_ms = low,
 		.period_max_ms = take_within(input, low, 3600000),
-		.min_faults = take_within(input, 1, 1000),
 		.step_max_pct = take_within(input, 100, 10000),
 		.steady_pct = take_within(input, 100, 1000),
-		.scan_delay_ms = take(input, 2),
-		.scan_delay_run_ms = take(input, 1),
-		.thread_period_min_ms = take(input, 2),
 	};
 }
 
@@ -57,9 +51,8 @@ static void periods(struct input *input)
 		facts.scanned += take(input, 2);
 		facts.resident = take(input, 2);
 		facts.lived_ms += take(input, 2);
-		facts.run_ms += take(input, 1);
+		facts.run_ms += take(input, 2);
 		facts.kernel_ms = take(input, 2);
-		facts.worst = take_within(input, 0, 100);
 		decision = numa_period_window(&period, &now, &facts, &settings);
 		MUST(decision.period_ms, >=, low);
 		MUST(decision.period_ms, <=, high);
@@ -75,7 +68,7 @@ static void periods(struct input *input)
 		MUST((u64)(decision.slope + 1) * settings.step_max_pct, >=,
 		     NUMA_SLOPE_ONE * 100ULL);
 		/* Young address spaces are not scanned faster than by the kernel. */
-		if (!numa_past_scan_delay(&facts, &settings))
+		if (!numa_past_scan_delay(&facts))
 			MUST(decision.period_ms, >=, clamp(facts.kernel_ms, low, high));
 	}
 }
@@ -91,7 +84,7 @@ static void windows(struct input *input)
 	begun = now;
 	while (input->left) {
 		take_counts(input, &now, 2);
-		if (!numa_counts_take(&closed, &now, take(input, 2), &window))
+		if (!numa_counts_take(&closed, &now, &window))
 			continue;
 		faults += window.faults;
 		local += window.pages[NUMA_LOCAL_PRIVATE];
@@ -101,35 +94,10 @@ static void windows(struct input *input)
 	MUST(local, ==, closed.pages[NUMA_LOCAL_PRIVATE] - begun.pages[NUMA_LOCAL_PRIVATE]);
 }
 
-static void threads(struct input *input)
-{
-	struct numa_settings settings = take_settings(input);
-	struct numa_thread threads[THREADS] = { };
-	u32 pass = take(input, 4);
-
-	while (input->left) {
-		struct numa_thread *thread = &threads[take(input, 1) % THREADS];
-		u32 remote = take(input, 3), faults = remote + take(input, 3);
-		unsigned int worst, rate = take_within(input, 1, 100);
-		u32 period = take_within(input, settings.period_min_ms, settings.period_max_ms);
-		u8 what = take(input, 1);
-
-		thread->now.faults += faults << what % 8;
-		thread->now.remote += remote << what % 8;
-		thread->now.shared += take_within(input, 0, remote);
-		pass += what >> 7;
-		worst = numa_worst_thread(threads, THREADS, pass, settings.min_faults);
-		MUST(worst, <=, 100);
-		MUST(numa_thread_bound(period, rate, worst, &settings), <=, period);
-		if (!settings.thread_period_min_ms)
-			MUST(numa_thread_bound(period, rate, worst, &settings), ==, period);
-	}
-}
-
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
-	static void (*const parts[])(struct input *input) = { periods, windows, threads };
+	static void (*const parts[])(struct input *input) = { periods, windows };
 	struct input input = { data, size };
 
 	parts[take_within(&input, 0, ARRAY_SIZE(parts) - 1)](&input);

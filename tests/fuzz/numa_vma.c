@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * numa_vma.c - fuzz what scans leave out: one run of a range, and no page is left out for ever
+ * numa_vma.c - fuzz mode vma: what a sampling scan takes, alarms, and the account of scans
  */
 #include "input.h"
 
 #include "policy/numa/core_alarm.c"
 #include "policy/numa/core_credit.c"
 #include "policy/numa/core_sample.c"
-#include "policy/numa/core_vma.c"
 
 #define REGIONS	80
 #define REGION	(1ULL << NUMA_REGION_SHIFT)
 
-/* What maps each region, and whether a scan would arm entries of the region. */
-static u8 backing[REGIONS], used[REGIONS];
-
-static bool look(void *arg, const struct numa_range *range)
-{
-	u64 region = range->start / REGION;
-
-	MUST(range->start, <, range->end);
-	(*(u32 *)arg)++;
-	for (; region * REGION < range->end; region++)
-		if (used[region])
-			return true;
-	return false;
-}
+/* What maps each region. */
+static u8 backing[REGIONS];
 
 static enum numa_backing backing_of(void *arg, u64 region)
 {
@@ -39,43 +26,6 @@ static struct numa_range take_range(struct input *input)
 
 	range.end = take_within(input, range.start + 1, REGIONS * REGION);
 	return range;
-}
-
-/* Full scans: one run that has every used region, and few looks. */
-static void scans(struct input *input)
-{
-	struct numa_range all = take_range(input), run = all;
-	u32 looks = 0, slot, pass = take(input, 4);
-	struct numa_vma vma = { .pass = pass };
-	u64 region;
-	bool some;
-
-	for (region = 0; region < REGIONS; region++)
-		used[region] = !take_within(input, 0, 3);
-	some = numa_range_trim(&run, look, &looks);
-	MUST(looks, <=, NUMA_REGIONS + 1);
-	MUST_BE(some == (run.start < run.end));
-	for (region = all.start / REGION; region * REGION < all.end; region++) {
-		if (!used[region])
-			continue;
-		MUST_BE(some);
-		MUST_BE(run.start <= all.start || run.start <= region * REGION);
-		MUST_BE(run.end >= all.end || run.end >= (region + 1) * REGION);
-	}
-	/* A VMA is never left to nobody, and not for longer than two passes. */
-	while (input->left) {
-		slot = take_within(input, 0, NUMA_THREADS - 1);
-		if (take_bool(input)) {
-			numa_vma_fault(&vma, slot);
-			MUST_BE(!numa_vma_left_to_others(&vma, slot));
-		} else {
-			numa_vma_visit(&vma, ++pass);
-		}
-	}
-	numa_vma_visit(&vma, ++pass);
-	numa_vma_visit(&vma, ++pass);
-	for (slot = 0; slot < NUMA_THREADS; slot++)
-		MUST_BE(!numa_vma_left_to_others(&vma, slot));
 }
 
 /* Sampling scans: after a round of all turns each mapped page was taken, in one run a scan. */
@@ -205,14 +155,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct input input = { data, size };
 
-	switch (take_within(&input, 0, 3)) {
+	switch (take_within(&input, 0, 2)) {
 	case 0:
-		scans(&input);
-		break;
-	case 1:
 		samples(&input);
 		break;
-	case 2:
+	case 1:
 		alarms(&input);
 		break;
 	default:

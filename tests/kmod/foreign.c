@@ -90,7 +90,6 @@ static const char *const known[] = {
 	"rmqueue_bulk", "free_pcppages_bulk", "find_suitable_fallback", "compact_zone",
 	"drain_pages_zone", "__drain_all_pages", "drain_all_pages", "change_prot_numa",
 	"get_page_from_freelist", "bdev_getblk", "__getblk_gfp", "task_numa_fault",
-	"numa_migrate_prep", "numa_migrate_check",
 };
 
 static struct klp_func funcs[SLOTS + 1];

@@ -10,12 +10,7 @@
 
 pcp_defaults="mode=event period_ms=1000 window_periods=4 high_max_pct=12.5 limit_exit_drain=1 \
 batch_max_scale=5 decay_ms=3000 gain_pct=100 watermark_guard_pct=0 contended_only=0 scope=zone"
-# Where the kernel does not leave VMAs out by thread.
-skip_by_thread=1
-[ "$LMM_KERNEL" = 6.1 ] || skip_by_thread=0
-numa_defaults="mode=vma scan_period_min_ms=100 scan_period_max_ms=240000 min_faults=100 step_max_pct=400 steady_pct=200 \
-scan_delay_ms=4000 scan_delay_run_ms=1000 thread_period_min_ms=1000 sampling_stride=16 full_pass_interval=8 \
-skip_by_thread=$skip_by_thread skip_by_region=1 charge_ptes=0 promote_rate_mb=256 cgroups="
+numa_defaults="mode=vma promote_rate_mb=256 cgroups="
 # shellcheck disable=SC2034 # defaults_of reads these
 pageblock_defaults="mode=claim reserve_blocks=16 move_pages_per_s=1450" \
 	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=0 hold_off_ms=1000" \
@@ -126,10 +121,7 @@ refuses "$LMM_DBG/pageblock/mode" lax "$inval" "pageblock/mode: lax: not one of 
 refuses "$LMM_DBG/pageblock/reserve_blocks" 4097 "$range" "pageblock/reserve_blocks: 4097: not in 0..4096"
 refuses "$LMM_DBG/numa/enabled" 2 "$inval" "numa/enabled"
 refuses "$LMM_DBG/numa/mode" task "$inval" "numa/mode: task: not one of period vma promote"
-refuses "$LMM_DBG/numa/scan_period_min_ms" 60001 "$range" "numa/scan_period_min_ms: 60001: not in 10..60000"
-refuses "$LMM_DBG/numa/config" "scan_period_min_ms=5000 scan_period_max_ms=4999" "$range" "numa/scan_period_min_ms: 5000: more than scan_period_max_ms"
-refuses "$LMM_DBG/numa/full_pass_interval" 0 "$range" "numa/full_pass_interval: 0: not in 1..1000"
-refuses "$LMM_DBG/numa/skip_by_region" 2 "$inval" "numa/skip_by_region"
+refuses "$LMM_DBG/numa/promote_rate_mb" 65537 "$range" "numa/promote_rate_mb: 65537: not in 2..65536"
 refuses "$LMM_DBG/numa/cgroups" relative "$inval" "numa/cgroups: relative: not a path"
 refuses "$LMM_DBG/numa/cgroups" "/:/a/" "$inval" "numa/cgroups: /a/: not a path"
 refuses "$LMM_DBG/numa/cgroups" //a "$inval" "numa/cgroups: //a: not a path"
@@ -172,9 +164,9 @@ check "off" write_to pcp/enabled "0\\n"
 same "counters keep their names when off" "$(awk '{ print $1 }' pcp/counters)" "$(cat /run/names)"
 check "counters are not reset" test "$(counter periods)" -gt 0
 
-check "numa: several at once, and on" write_to numa/config "enabled=1,scan_period_max_ms=30000,cgroups=/a:/b=c"
+check "numa: several at once, and on" write_to numa/config "enabled=1,promote_rate_mb=512,cgroups=/a:/b=c"
 same "they stand" "$(cat numa/config)" "enabled=1 $(echo "$numa_defaults" |
-	sed 's/scan_period_max_ms=240000/scan_period_max_ms=30000/; s|cgroups=|cgroups=/a:/b=c|')"
+	sed 's/promote_rate_mb=256/promote_rate_mb=512/; s|cgroups=|cgroups=/a:/b=c|')"
 check "status says on" grep -Eq '^numa +on +vma' status
 recreates numa/config "what config shows recreates it" "the same again"
 recreates "$LMM_PARAMS/policies" "so does what policies shows" "all the same again"

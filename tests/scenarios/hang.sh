@@ -95,7 +95,7 @@ in_time $limit "numa: off" write_to "$NUMA/enabled" 0
 check "numa is off" policy_is numa off
 in_time $limit "numa: on" write_to "$NUMA/enabled" 1
 in_time $limit "the parameter: off" write_to "$LMM_PARAMS/policies" "numa:enabled=0"
-in_time $limit "a knob of it" write_to "$NUMA/config" "scan_period_min_ms=300"
+in_time $limit "a knob of it" write_to "$NUMA/config" "promote_rate_mb=300"
 in_time $limit "a lease" write_to "$LMM_DBG/lease" 100
 in_time $limit "pcp: off beside a knob, while it is being loaded" \
 	write_to "$LMM_DBG/pcp/config" "enabled=0 decay_ms=900"

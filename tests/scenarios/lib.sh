@@ -412,7 +412,7 @@ bad_profile() {
 	cat <<-'END'
 		[policy.numa]
 		enabled = true
-		scan_period_max_ms = 30000
+		promote_rate_mb = 512
 
 		[policy.pcp]
 		enabled = true

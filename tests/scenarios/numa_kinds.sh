@@ -42,7 +42,7 @@ kinds="anon anew moved huge file shared readonly hugetlb forked"
 for kind in $kinds; do
 	run $kind off
 	off=$faults off_passes=$passes
-	need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0"
+	need write_to "$NUMA/enabled" 1
 	armed=$(counter updated_entries numa)
 	run $kind on
 	armed=$(($(counter updated_entries numa) - armed))

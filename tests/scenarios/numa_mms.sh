@@ -21,7 +21,7 @@ children_known() { [ "$(space_rows | grep -c hintload)" -ge 6 ]; }
 
 kernel_scans 50 100 400
 need lmm_load
-need write_to "$NUMA/config" "enabled=1 scan_delay_ms=0 scan_delay_run_ms=0"
+need write_to "$NUMA/enabled" 1
 
 # From one thread to several, while it is known; then to more than there are slots.
 for threads in 4 100; do

@@ -15,7 +15,9 @@
 # its ceiling is that of the sysctl times the threads that share memory.
 periods_own() { scanned_rows | awk '$2 < 100 || $3 > 3000 { wrong = 1 } END { exit wrong || !NR }'; }
 next_own() { scanned_rows | awk '$4 > 3000 { wrong = 1 } END { exit wrong || !NR }'; }
-next_put_off() { scanned_rows | awk '$4 > 20000 { found = 1 } END { exit !found }'; }
+next_put_off() { scanned_rows | awk '$4 > 5000 { found = 1 } END { exit !found }'; }
+# Passes of mode promote over all address spaces.
+promotion_passes() { space_rows | awk '{ sum += $4 } END { print sum + 0 }'; }
 
 rounds=$(soaked 12 40) crowded=4
 [ "$LMM_DEBUG" = 0 ] || rounds=$(soaked 6 16)
@@ -37,10 +39,10 @@ for round in $(seq "$rounds"); do
 	fi
 	mode=vma
 	[ $((round % 3)) -ne 2 ] || mode=period
-	need write_to "$NUMA/config" "enabled=1 mode=$mode scan_delay_ms=0 scan_delay_run_ms=0"
+	need write_to "$NUMA/config" "enabled=1 mode=$mode"
 	case $((round % 10)) in
 	9) sleep 3 ;;
-	5) need write_to "$NUMA/config" "scan_period_min_ms=$((100 + round)) sampling_stride=$((round % 4))" ;;
+	5) need write_to "$NUMA/promote_rate_mb" $((100 + round)) ;;
 	*) sleep 0.2 ;;
 	esac
 	if ! periods_own; then
@@ -50,25 +52,22 @@ for round in $(seq "$rounds"); do
 	need write_to "$NUMA/enabled" 0
 done
 same "switched under faults" "$round" "$rounds"
-check "faults were counted" test "$(counter faults numa)" -gt 0
+check "faults were counted" test "$(numa_classes)" -gt 0
 check "scans were decided on" test "$(counter scans numa)" -gt 0
 same "every entry went with the policy" "$(counter mms numa)" "$(counter mms_gone numa)"
 none_armed
 check "the next scan is the kernel's again" next_own
 check "and it is made" wait_for 60 grown "$(vmstat numa_pte_updates)" vmstat numa_pte_updates
 
-# A scan that was put off for a minute is not left so.
-need write_to "$NUMA/config" "enabled=1 mode=period scan_period_min_ms=60000 scan_period_max_ms=60000"
-check "scans are put off" wait_for 60 next_put_off
+# A scan that was put off for long is not left so.
+hint_start -p own -m 4
+need write_to "$NUMA/config" "enabled=1 mode=period"
+check "scans are put off" wait_for 240 next_put_off
 need write_to "$NUMA/enabled" 0
 check "off: and not left so" next_own
 check "off: they go on" grown 0 growth 5 vmstat numa_pte_updates
 need write_to "$NUMA/config" "enabled=1"
-check "put off again" wait_for 60 next_put_off
-need write_to "$NUMA/config" "scan_period_min_ms=200 scan_period_max_ms=400"
-check "other settings are heeded at once" next_own
-need write_to "$NUMA/config" "scan_period_min_ms=60000 scan_period_max_ms=60000"
-check "and put off once more" wait_for 60 next_put_off
+check "put off again" wait_for 240 next_put_off
 check "rmmod under faults, mode period" rmmod livemm
 check "unload: the next scan is the kernel's" next_own
 check "unload: periods are" periods_own
@@ -77,17 +76,15 @@ check "unload: periods are" periods_own
 need write_to /proc/sys/kernel/numa_balancing 2
 need lmm_load
 for round in 1 2 3; do
-	need write_to "$NUMA/config" "enabled=1 mode=promote scan_delay_ms=0"
-	hint_start -p own -t 2 -f 3 -m 1 -s 2000
-	check "promote $round: passes are made" wait_for 60 grown "$(counter promotion_passes numa)" \
-		counter promotion_passes numa
+	need write_to "$NUMA/config" "enabled=1 mode=promote"
+	hint_start -p own -t 2 -f 3 -m 1 -s 8000
+	check "promote $round: passes are made" wait_for 60 grown 0 promotion_passes
 	[ $round = 2 ] || sleep 3
 	need write_to "$NUMA/enabled" 0
 done
 same "promote: every entry went with the policy" "$(counter mms numa)" "$(counter mms_gone numa)"
 need write_to "$NUMA/enabled" 1
-check "promote: passes go on" wait_for 60 grown "$(counter promotion_passes numa)" \
-	counter promotion_passes numa
+check "promote: passes go on" wait_for 60 grown 0 promotion_passes
 check "rmmod, mode promote" rmmod livemm
 need write_to /proc/sys/kernel/numa_balancing 1
 
@@ -96,8 +93,8 @@ hint_start -p swap -m 4
 swap=$hint
 hint_start -p shared -m 4
 shared=$hint
-# In the middle of a watch; its place in the address space must not stay.
-need lmm_load policies=numa:enabled=1,mode=vma,scan_delay_ms=0,scan_delay_run_ms=0,scan_period_min_ms=30000
+# In the middle of a sampling scan; its place in the address space must not stay.
+need lmm_load policies=numa:enabled=1,mode=vma
 check "sampling scans" wait_for 60 grown 0 counter sampling_scans numa
 refute "livemm_klp_scan is held while armed" rmmod livemm_klp_scan
 check "rmmod under faults, mode vma" rmmod livemm

@@ -29,20 +29,17 @@ hook_of() {
 	get_page_from_freelist) echo request ;;
 	"$wrapped") echo drain ;;
 	bdev_getblk | __getblk_gfp) echo buffer ;;
-	task_numa_fault) echo hint_fault ;;
-	*) echo hint_vma ;;
+	*) echo hint_fault ;;
 	esac
 }
 
 # The functions by the names of this kernel.
 functions="get_page_from_freelist task_numa_fault"
-for pair in bdev_getblk:__getblk_gfp numa_migrate_check:numa_migrate_prep; do
-	if traceable "${pair%:*}"; then
-		functions="$functions ${pair%:*}"
-	else
-		functions="$functions ${pair#*:}"
-	fi
-done
+if traceable bdev_getblk; then
+	functions="$functions bdev_getblk"
+else
+	functions="$functions __getblk_gfp"
+fi
 # The functions for a kind of theirs, with commas between. A tracer of returns is tried on the
 # wrapped function by returns().
 targets() {
@@ -289,7 +286,7 @@ before() {
 
 need lmm_load
 kernel_scans 100 200 400
-need write_to "$NUMA/config" "mode=vma scan_delay_ms=0 scan_delay_run_ms=0"
+need write_to "$NUMA/mode" vma
 # The hooks of ours that count under this load without other tools.
 rising=
 # The livepatches load without a load, which is quick; in "after" all comes on under load.

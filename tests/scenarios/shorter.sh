@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kernels: 6.1
 # named: 6.12
-# nodes: 2
 # memory: 1G
 # args: transparent_hugepage=never
 #
@@ -9,7 +8,6 @@
 # bound, hold at once.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
-. "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 
 need lmm_load
 need lists_bounds >/dev/null
@@ -37,21 +35,5 @@ need write_to "$zonelock/hold_off_ms" 0
 refute "zonelock: with no hold-off none is closed" closed
 need write_to "$zonelock/enabled" 0
 
-# numa: a pass of two scans, of which the next is put off for half a minute.
-kernel_scans 100 200 200
-need write_to "$KERNEL_NUMA/scan_size_mb" 64
-need write_to "$NUMA/config" "enabled=1 mode=period scan_delay_ms=0 scan_delay_run_ms=0"
-hint_start -p swap -m 48 -r 50
-check "numa: windows end" wait_for 60 grown 0 counter windows numa
-need write_to "$NUMA/config" "scan_period_min_ms=60000 scan_period_max_ms=60000"
-postponed=$(counter postponed numa)
-check "numa: scans are put off" wait_for 60 grown "$postponed" counter postponed numa
-sleep 2
-scans=$(counter scans numa)
-need write_to "$NUMA/config" "scan_period_min_ms=200 scan_period_max_ms=200"
-check "numa: a shorter period holds at once" wait_for 20 grown $((scans + 2)) counter scans numa
-note "numa: scans +$(($(counter scans numa) - scans)), postponed $(counter postponed numa)"
-hints_stop
-need write_to "$NUMA/enabled" 0
 none_armed
 check "unloads" lmm_unload

@@ -11,18 +11,6 @@ from livemmctl.errors import CtlError, UsageError
 
 #: Old name -> name since ABI 2, by policy; the same table is in CHANGELOG.md.
 RENAMED: dict[str, dict[str, str]] = {
-    "numa": {
-        "min_ms": "scan_period_min_ms",
-        "max_ms": "scan_period_max_ms",
-        "mature_ms": "scan_delay_ms",
-        "mature_run_ms": "scan_delay_run_ms",
-        "thread_floor_ms": "thread_period_min_ms",
-        "watch_every": "sampling_stride",
-        "full_every": "full_pass_interval",
-        "by_thread": "skip_by_thread",
-        "by_region": "skip_by_region",
-        "by_entries": "charge_ptes",
-    },
     "pcp": {"keep_at_exit": "limit_exit_drain"},
 }
 

@@ -51,10 +51,10 @@ def test_on_its_way_in_or_out(host: FakeHost, state: str) -> None:
 def test_apply_is_one_write_for_all(host: FakeHost) -> None:
     control = open_control(host)
     control.apply({"pcp": {"enabled": "1", "mode": "depth"},
-                   "numa": {"scan_period_max_ms": "9000"}})
-    assert host.kernel.writes == ["pcp:enabled=1,mode=depth;numa:scan_period_max_ms=9000\n"]
+                   "numa": {"promote_rate_mb": "512"}})
+    assert host.kernel.writes == ["pcp:enabled=1,mode=depth;numa:promote_rate_mb=512\n"]
     assert control.get("pcp")["mode"] == "depth"
-    assert control.get("numa")["scan_period_max_ms"] == "9000"
+    assert control.get("numa")["promote_rate_mb"] == "512"
     assert on(control) == ["pcp"]
 
 

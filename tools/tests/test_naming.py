@@ -22,8 +22,8 @@ def test_an_old_name_is_explained(ctl: Ctl, words: tuple[str, ...]) -> None:
 
 def test_an_old_name_in_a_profile_is_explained(ctl: Ctl, tmp_path: Path) -> None:
     file = tmp_path / "old.toml"
-    file.write_text("[policy.numa]\nenabled = true\nmax_ms = 9000\n", encoding="utf-8")
-    assert "since ABI 2 the knob is called numa/scan_period_max_ms" in ctl(
+    file.write_text("[policy.pcp]\nenabled = true\nkeep_at_exit = 0\n", encoding="utf-8")
+    assert "since ABI 2 the knob is called pcp/limit_exit_drain" in ctl(
         "profile", "apply", str(file)).err
 
 

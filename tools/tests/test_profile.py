@@ -148,8 +148,8 @@ def test_defaults_follow_the_kernel(tmp_path: Path, ctl: Ctl, release: tuple[int
         ("[policies.numa]", "policies: no such key; there are: description, policy", Exit.USAGE),
         ("x =", "line", Exit.USAGE),
         ("decay_ms = 1000\ndecay_ms = 2000", "", Exit.USAGE),
-        ("[policy.numa]\nenabled = true\nscan_period_min_ms = 5000\nscan_period_max_ms = 4999",
-         "numa/scan_period_min_ms: 5000: more than scan_period_max_ms", Exit.REFUSED),
+        ("[policy.numa]\nenabled = true\ncgroups = '//a'", "numa/cgroups: //a: not a path",
+         Exit.REFUSED),
     ],
 )
 def test_one_bad_key_changes_nothing_and_is_named(

@@ -16,9 +16,6 @@
  */
 #define NUMA_COUNT_BITS	48
 
-/* A window counts at most 1 << NUMA_TALLY_BITS faults of a thread. */
-#define NUMA_TALLY_BITS	28
-
 /*
  * @of * @part / @whole, at most @of.  Exact while @whole fits into 32 bits; for a larger
  * @whole the low bits of @part and @whole are dropped.
@@ -46,7 +43,6 @@ const char *const numa_reason_words[NUMA_NR_REASONS] = {
 const char *const numa_limit_words[NUMA_NR_LIMITS] = {
 	[NUMA_LIMIT_NONE] = "none",
 	[NUMA_LIMIT_FIRST_PASS] = "first_pass",
-	[NUMA_LIMIT_THREAD] = "thread",
 	[NUMA_LIMIT_SCAN_DELAY] = "scan_delay",
 	[NUMA_LIMIT_KERNEL] = "kernel",
 	[NUMA_LIMIT_CALM] = "calm",
@@ -84,7 +80,7 @@ u32 numa_scan_floor(u32 scan_mib)
 
 /**
  * numa_settings_per_scan() - turn periods of a pass into periods of a scan
- * @settings: with the knobs, which bound a whole pass; changed
+ * @settings: with the bounds of a whole pass; changed
  * @scans: scans of a pass, at least 1
  * @scan_mib: MiB of one scan
  *
@@ -95,29 +91,24 @@ void numa_settings_per_scan(struct numa_settings *settings, u32 scans, u32 scan_
 {
 	settings->period_min_ms = max(settings->period_min_ms / scans, numa_scan_floor(scan_mib));
 	settings->period_max_ms = max(settings->period_max_ms / scans, settings->period_min_ms);
-	if (settings->thread_period_min_ms)
-		settings->thread_period_min_ms = clamp(settings->thread_period_min_ms / scans,
-						       settings->period_min_ms,
-						       settings->period_max_ms);
 }
 
 /**
  * numa_counts_take() - end a window that has enough faults
  * @closed: the counters when the window before ended; set to @now when this one ends
  * @now: the counters now
- * @min_faults: least hint faults of a window
  * @window: receives the counts of the window
  *
  * Return: false if the window goes on; @closed is then unchanged and no fault is lost.
  */
 bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
-		      u64 min_faults, struct numa_counts *window)
+		      struct numa_counts *window)
 {
 	u64 largest = 0;
 	int i, excess;
 
 	window->faults = now->faults - closed->faults;
-	if (window->faults < min_faults)
+	if (window->faults < NUMA_MIN_FAULTS)
 		return false;
 	for (i = 0; i < NUMA_NR_CLASSES; i++) {
 		window->pages[i] = now->pages[i] - closed->pages[i];
@@ -405,35 +396,6 @@ u32 numa_first_pass_max(const struct numa_facts *facts, const struct numa_settin
 		   settings->period_min_ms);
 }
 
-/* The worst thread is worse off than the average, by enough to bound the period. */
-static bool thread_is_worse(unsigned int rate, unsigned int worst,
-			    const struct numa_settings *settings)
-{
-	return settings->thread_period_min_ms && worst > rate + NUMA_STABLE_POINTS &&
-	       worst > NUMA_STEADY_REMOTE_PCT;
-}
-
-/**
- * numa_thread_bound() - the longest period that suits the worst thread
- * @period_ms: the period for the average thread
- * @rate: percent of remote faults of all threads
- * @worst: percent of remote faults of the worst thread, or 0
- * @settings: the policy's
- *
- * The period is shorter by the ratio of the two rates, but at least thread_period_min_ms.
- * A thread with at most NUMA_STEADY_REMOTE_PCT of remote faults bounds nothing.
- *
- * Return: milliseconds, at most @period_ms.
- */
-u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int worst,
-		      const struct numa_settings *settings)
-{
-	if (!thread_is_worse(rate, worst, settings))
-		return period_ms;
-	return min(period_ms, max(share_of(rate, worst, period_ms),
-				  settings->thread_period_min_ms));
-}
-
 /**
  * numa_period_begin() - begin to learn the period of an address space
  * @period: set up here
@@ -484,7 +446,6 @@ static void limit(struct numa_period *learnt, struct numa_decision *decision, bo
 		  const struct numa_facts *facts, const struct numa_settings *settings)
 {
 	u32 kernel = clamp(facts->kernel_ms, settings->period_min_ms, settings->period_max_ms);
-	bool no_use = futile(learnt, decision, facts, settings);
 	u32 period = decision->learnt_ms;
 	u32 bound = numa_first_pass_max(facts, settings);
 
@@ -493,23 +454,14 @@ static void limit(struct numa_period *learnt, struct numa_decision *decision, bo
 		period = bound;
 		decision->limit = NUMA_LIMIT_FIRST_PASS;
 	}
-	if (thread_is_worse(decision->rate, facts->worst, settings)) {
-		bound = numa_thread_bound(period, decision->rate, facts->worst, settings);
-		period = max(bound, settings->period_min_ms);
-		/* Faster scanning is useless for all threads: the floor of one thread holds. */
-		if (no_use)
-			period = max(period, min(kernel, settings->thread_period_min_ms));
-		decision->limit = NUMA_LIMIT_THREAD;
-	}
-	if (period < kernel && !numa_past_scan_delay(facts, settings)) {
+	if (period < kernel && !numa_past_scan_delay(facts)) {
 		period = kernel;
 		decision->limit = NUMA_LIMIT_SCAN_DELAY;
-	} else if (period < kernel && decision->limit != NUMA_LIMIT_THREAD && no_use) {
+	} else if (period < kernel && futile(learnt, decision, facts, settings)) {
 		period = kernel;
 		decision->limit = NUMA_LIMIT_KERNEL;
 	}
-	if (enough && decision->limit != NUMA_LIMIT_THREAD &&
-	    (decision->recent <= NUMA_STABLE_POINTS || decision->shared)) {
+	if (enough && (decision->recent <= NUMA_STABLE_POINTS || decision->shared)) {
 		bound = decision->shared ? NUMA_CALM_SHARED : NUMA_CALM;
 		bound = min_t(u64, (u64)kernel * bound, settings->period_max_ms);
 		if (period < bound) {
@@ -550,7 +502,7 @@ struct numa_decision numa_period_window(struct numa_period *period, const struct
 	struct numa_counts window;
 	bool enough;
 
-	enough = numa_counts_take(&period->closed, now, settings->min_faults, &window);
+	enough = numa_counts_take(&period->closed, now, &window);
 	if (enough)
 		numa_history_add(&period->history, &window);
 	sight.rate = numa_remote_rate(&period->history);
@@ -573,82 +525,4 @@ struct numa_decision numa_period_window(struct numa_period *period, const struct
 	}
 	limit(period, &decision, enough, facts, settings);
 	return decision;
-}
-
-static void tally_decay(u32 *history, u32 window)
-{
-	*history = *history - (*history >> NUMA_LOCALITY_SHIFT) +
-		   min(window, 1U << NUMA_TALLY_BITS);
-}
-
-/* End a thread's window if the window has enough faults. */
-static void thread_look(struct numa_thread *thread, u32 pass, u32 min_faults)
-{
-	const struct numa_tally now = thread->now;
-	struct numa_tally *history = &thread->history;
-	unsigned int rate, excess;
-
-	if (now.faults == thread->looked) {
-		if (thread->idle < NUMA_THREAD_IDLE)
-			thread->idle++;
-		if (thread->idle == NUMA_THREAD_IDLE) {
-			/* The thread may be gone; another thread may use the slot next. */
-			thread->closed = now;
-			thread->rate = 0;
-			*history = (struct numa_tally){ };
-		}
-		return;
-	}
-	thread->idle = 0;
-	thread->looked = now.faults;
-	if (now.faults - thread->closed.faults < min_faults)
-		return;
-	/* All counts lose the same bits, as in numa_counts_take(). */
-	excess = max(fls(now.faults - thread->closed.faults) - NUMA_TALLY_BITS, 0);
-	tally_decay(&history->faults, (now.faults - thread->closed.faults) >> excess);
-	tally_decay(&history->remote, (now.remote - thread->closed.remote) >> excess);
-	tally_decay(&history->shared, (now.shared - thread->closed.shared) >> excess);
-	thread->recent = share_of(now.remote - thread->closed.remote,
-				  now.faults - thread->closed.faults, 100);
-	thread->closed = now;
-
-	rate = max(share_of(history->remote, history->faults, 100), 1U);
-	if (leaves(rate, thread->rate)) {
-		thread->rate = rate;
-		thread->moved = pass;
-	}
-}
-
-/* Faster scanning does not help a thread that shares its pages, or has not helped so far. */
-static bool hopeless(const struct numa_thread *thread, u32 pass)
-{
-	return share_of(thread->history.shared, thread->history.remote, 10) >
-	       10 - NUMA_PRIVATE_TENTHS || stuck(thread->moved, pass);
-}
-
-/**
- * numa_worst_thread() - the rate of the worst thread that faster scanning can help
- * @threads: slots of an address space with their present counts; their windows end here
- * @nr: number of slots
- * @pass: passes over the whole address space so far
- * @min_faults: least hint faults of a thread's window
- *
- * Return: percent of remote faults of the worst thread, or 0.
- */
-unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32 pass,
-			       u32 min_faults)
-{
-	unsigned int worst = 0, rate;
-
-	for (; nr; nr--, threads++) {
-		/* Most processes have few threads: skip unused slots. */
-		if (!threads->now.faults && !threads->rate)
-			continue;
-		thread_look(threads, pass, min_faults);
-		/* The smaller rate: the faults of the past may have been helped. */
-		rate = min(threads->rate, threads->recent);
-		if (rate > worst && !hopeless(threads, pass))
-			worst = rate;
-	}
-	return worst;
 }

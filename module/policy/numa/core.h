@@ -12,8 +12,7 @@
  *
  * The review asked for more (Mel Gorman, 2022-01-31 to 2022-02-07, in the same thread):
  * an address space is not scanned faster than by the kernel before its scan delay is
- * over, and a thread that is worse off than the average bounds the period.  core_vma.h
- * says which parts of an address space a scan leaves out.
+ * over.
  *
  * A hint fault is local when the page is on the node of the CPU that faulted, otherwise
  * remote.  A fault is private when the same thread had the last fault on the page,
@@ -25,7 +24,6 @@
 #ifndef LIVEMM_POLICY_NUMA_CORE_H
 #define LIVEMM_POLICY_NUMA_CORE_H
 
-#include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
 
@@ -94,18 +92,32 @@
  */
 #define NUMA_WINDOW_MS		15000
 
-/* Most MiB a second that the kernel scans: its own MAX_SCAN_WINDOW. */
-#define NUMA_SCAN_MIB_PER_S	2560
-
-/* A thread is forgotten after this many windows without a fault. */
-#define NUMA_THREAD_IDLE	4
+/*
+ * Milliseconds of the shortest and the longest period of a pass.  The shortest is the kernel's own
+ * floor: 256 MiB in 100 ms is its fastest scan.  The longest is four times the kernel's own, for
+ * the sampling scans in between: with the series' 5000 there would be more faults than with the
+ * kernel's.
+ */
+#define NUMA_PERIOD_MIN_MS	100
+#define NUMA_PERIOD_MAX_MS	240000
 
 /*
- * Slots for threads, and bits for threads in a VMA.  Threads that share a slot count as
- * one thread, as in the kernel's own pids_active (fc137c0ddab2, 6.4).
+ * Percent: the largest change of the period by one window, four times or a quarter, and the period
+ * after a stable window when scanning is not needed or does not help.
  */
-#define NUMA_THREAD_BITS	6
-#define NUMA_THREADS		64
+#define NUMA_STEP_MAX_PCT	400
+#define NUMA_STEADY_PCT		200
+
+/*
+ * Milliseconds that an address space must have been known, and that the scanning thread must have
+ * run, before a scan may be faster than the kernel's.  The first is also the age from which on mode
+ * promote takes a process.
+ */
+#define NUMA_SCAN_DELAY_MS	4000
+#define NUMA_SCAN_DELAY_RUN_MS	1000
+
+/* Most MiB a second that the kernel scans: its own MAX_SCAN_WINDOW. */
+#define NUMA_SCAN_MIB_PER_S	2560
 
 /* A slope of 100 % in fixed point: the period stays as it is. */
 #define NUMA_SLOPE_ONE		0x10000U
@@ -156,36 +168,18 @@ struct numa_history {
 };
 
 /**
- * struct numa_settings - the knobs that the core needs
- * @period_min_ms: shortest period, at least 1: of a whole pass as a knob, of one scan after
+ * struct numa_settings - what bounds the period of an address space
+ * @period_min_ms: shortest period, at least 1: of a whole pass, of one scan after
  *	numa_settings_per_scan()
- * @period_max_ms: longest period, @period_min_ms..3600000, of the same
- * @min_faults: windows with fewer hint faults change nothing
- * @step_max_pct: largest change of the period by one window, 100..10000 percent: 400 allows
- *	four times the period or a quarter; 10000, as in the series, is no limit
- * @steady_pct: percent to which a stable window lengthens the period when scanning is not
- *	needed or does not help, 100..1000; 100, as in the series, leaves the period
- * @scan_delay_ms: age of an address space before which no scan is faster than the kernel's
- * @scan_delay_run_ms: CPU time of the scanning thread before which no scan is faster than
- *	the kernel's
- * @thread_period_min_ms: shortest period for the sake of one thread, of the same; 0: no thread
- *	counts
- * @full_pass_interval: passes after which a pass leaves nothing out; 1: every pass
- * @skip_by_thread: leave out VMAs in which the scanning thread had no recent fault
- * @skip_by_region: leave out regions of a VMA without recent use
+ * @period_max_ms: longest period, at least @period_min_ms, of the same
+ * @step_max_pct: NUMA_STEP_MAX_PCT; 10000, as in the series, is no limit
+ * @steady_pct: NUMA_STEADY_PCT; 100, as in the series, leaves the period
  */
 struct numa_settings {
 	u32 period_min_ms;
 	u32 period_max_ms;
-	u32 min_faults;
 	u32 step_max_pct;
 	u32 steady_pct;
-	u32 scan_delay_ms;
-	u32 scan_delay_run_ms;
-	u32 thread_period_min_ms;
-	u32 full_pass_interval;
-	bool skip_by_thread;
-	bool skip_by_region;
 };
 
 /**
@@ -257,7 +251,6 @@ struct numa_step {
  * enum numa_limit - the limit that was applied to the learnt period
  * @NUMA_LIMIT_NONE: no limit
  * @NUMA_LIMIT_FIRST_PASS: shortened until the whole address space was scanned once
- * @NUMA_LIMIT_THREAD: shortened for a thread that is worse off than the average
  * @NUMA_LIMIT_SCAN_DELAY: not shorter than the kernel's: the address space may end soon
  * @NUMA_LIMIT_KERNEL: not shorter than the kernel's: few faults of the last window were
  *	remote, or faster scanning has not made the remote faults fewer
@@ -269,7 +262,6 @@ struct numa_step {
 enum numa_limit {
 	NUMA_LIMIT_NONE,
 	NUMA_LIMIT_FIRST_PASS,
-	NUMA_LIMIT_THREAD,
 	NUMA_LIMIT_SCAN_DELAY,
 	NUMA_LIMIT_KERNEL,
 	NUMA_LIMIT_CALM,
@@ -284,7 +276,6 @@ enum numa_limit {
  * @lived_ms: time since the policy knows the address space
  * @run_ms: CPU time of the scanning thread
  * @kernel_ms: the period that the kernel itself would use
- * @worst: percent of remote faults of the worst thread, or 0
  */
 struct numa_facts {
 	u32 pass;
@@ -293,7 +284,6 @@ struct numa_facts {
 	u64 lived_ms;
 	u64 run_ms;
 	u32 kernel_ms;
-	unsigned int worst;
 };
 
 /**
@@ -343,40 +333,6 @@ struct numa_decision {
 	enum numa_limit limit;
 };
 
-/**
- * struct numa_tally - hint faults of a thread, in pages
- * @faults: all pages
- * @remote: remote pages
- * @shared: pages both remote and shared
- */
-struct numa_tally {
-	u32 faults;
-	u32 remote;
-	u32 shared;
-};
-
-/**
- * struct numa_thread - a thread, or all threads of a slot
- * @now: faults so far, for numa_worst_thread(); may wrap, zero until the first fault
- * @closed: @now when the last window ended
- * @history: decayed sum over the windows; every window takes off 1/4
- * @looked: now.faults at the last look
- * @moved: pass of the last change of the rate
- * @rate: percent of remote faults at the last change; 0 before the first window
- * @recent: percent of remote faults of the last window
- * @idle: looks in a row without a fault
- */
-struct numa_thread {
-	struct numa_tally now;
-	struct numa_tally closed;
-	struct numa_tally history;
-	u32 looked;
-	u32 moved;
-	u8 rate;
-	u8 recent;
-	u8 idle;
-};
-
 /* Words of `state` and of tracepoints. */
 extern const char *const numa_reason_words[NUMA_NR_REASONS];
 extern const char *const numa_limit_words[NUMA_NR_LIMITS];
@@ -385,7 +341,7 @@ u32 numa_scans_of_pass(u64 resident, u32 scan_pages);
 u32 numa_scan_floor(u32 scan_mib);
 void numa_settings_per_scan(struct numa_settings *settings, u32 scans, u32 scan_mib);
 bool numa_counts_take(struct numa_counts *closed, const struct numa_counts *now,
-		      u64 min_faults, struct numa_counts *window);
+		      struct numa_counts *window);
 void numa_history_add(struct numa_history *history, const struct numa_counts *window);
 unsigned int numa_remote_rate(const struct numa_history *history);
 unsigned int numa_private_share(const struct numa_history *history);
@@ -393,15 +349,11 @@ struct numa_step numa_trend_window(struct numa_trend *trend, const struct numa_s
 				   const struct numa_settings *settings);
 u32 numa_period_divide(u32 period_us, u32 slope, const struct numa_settings *settings);
 u32 numa_first_pass_max(const struct numa_facts *facts, const struct numa_settings *settings);
-u32 numa_thread_bound(u32 period_ms, unsigned int rate, unsigned int worst,
-		      const struct numa_settings *settings);
 void numa_period_begin(struct numa_period *period, const struct numa_counts *now,
 		       const struct numa_facts *facts, const struct numa_settings *settings);
 struct numa_decision numa_period_window(struct numa_period *period, const struct numa_counts *now,
 					const struct numa_facts *facts,
 					const struct numa_settings *settings);
-unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32 pass,
-			       u32 min_faults);
 
 /**
  * numa_class() - the class of a hint fault
@@ -413,17 +365,6 @@ unsigned int numa_worst_thread(struct numa_thread *threads, unsigned int nr, u32
 static inline enum numa_class numa_class(bool local, bool private)
 {
 	return (local ? NUMA_LOCAL_PRIVATE : NUMA_REMOTE_PRIVATE) + !private;
-}
-
-/**
- * numa_thread_slot() - the slot that counts a thread
- * @tid: thread id
- *
- * Return: index below NUMA_THREADS.
- */
-static inline unsigned int numa_thread_slot(u32 tid)
-{
-	return hash_32(tid, NUMA_THREAD_BITS);
 }
 
 /**
@@ -444,25 +385,20 @@ static inline void numa_trend_begin(struct numa_trend *trend, u32 pass)
 /**
  * numa_past_scan_delay() - may the address space be scanned faster than by the kernel?
  * @facts: the address space
- * @settings: the policy's
  *
  * A young address space may end soon, and a thread that hardly runs has little to gain.
  *
  * Return: true if both scan delays are over.
  */
-static inline bool numa_past_scan_delay(const struct numa_facts *facts,
-					const struct numa_settings *settings)
+static inline bool numa_past_scan_delay(const struct numa_facts *facts)
 {
-	return facts->lived_ms >= settings->scan_delay_ms &&
-	       facts->run_ms >= settings->scan_delay_run_ms;
+	return facts->lived_ms >= NUMA_SCAN_DELAY_MS && facts->run_ms >= NUMA_SCAN_DELAY_RUN_MS;
 }
 
 /**
  * numa_thread_may_ask() - may a thread be let ask for a scan before its own period is over?
  * @run_ms: CPU time of the thread
  * @own_ms: the thread's scan period
- * @settings: the knobs
- * @scan_mib: MiB of one scan
  *
  * A period cannot end before the thread has run for that long, so the period of a thread that has
  * run for less is lowered to its CPU time.  A thread that has hardly run would get a period below
@@ -470,11 +406,10 @@ static inline bool numa_past_scan_delay(const struct numa_facts *facts,
  *
  * Return: true if so.
  */
-static inline bool numa_thread_may_ask(u64 run_ms, u32 own_ms, const struct numa_settings *settings,
-				       u32 scan_mib)
+static inline bool numa_thread_may_ask(u64 run_ms, u32 own_ms)
 {
-	return run_ms >= own_ms ||
-	       run_ms >= max(settings->scan_delay_run_ms, numa_scan_floor(scan_mib));
+	/* No floor of a scan is longer (numa_scan_floor()). */
+	return run_ms >= own_ms || run_ms >= NUMA_SCAN_DELAY_RUN_MS;
 }
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_H */

@@ -29,12 +29,6 @@
  */
 #define NUMA_CREDIT_MAX		(16 * NUMA_CREDIT_SCAN)
 
-/*
- * The kernel's default of the longest period of a pass, in ms.  Not a thread's own period: in the
- * first pass of a large process that period is the one of a small process.
- */
-#define NUMA_CREDIT_PASS_MS	60000U
-
 /**
  * struct numa_ask - a thread asks for a scan
  * @ran_ms: CPU time of the thread since the thread asked last, as far as known
@@ -66,19 +60,6 @@ struct numa_credit {
 void numa_credit_ask(struct numa_credit *credit, const struct numa_ask *ask);
 void numa_credit_spend(struct numa_credit *credit, u32 stride);
 bool numa_credit_covers(const struct numa_credit *credit, u32 stride);
-
-/**
- * numa_credit_counts() - does the account limit what the policy brings forward?
- * @longest_ms: the longest period of a pass, by the knob
- *
- * Who sets the knob below the kernel's longest period asks for more scans than the kernel's.
- *
- * Return: true if so.
- */
-static inline bool numa_credit_counts(u32 longest_ms)
-{
-	return longest_ms >= NUMA_CREDIT_PASS_MS;
-}
 
 /**
  * numa_credit_is_large() - has a pass more scans than can be saved up?
@@ -119,15 +100,6 @@ static inline bool numa_credit_alarm(const struct numa_credit *credit, u32 scans
 static inline bool numa_credit_answers(const struct numa_credit *credit, u32 scans)
 {
 	return numa_credit_is_large(scans) || numa_credit_alarm(credit, scans);
-}
-
-/**
- * numa_credit_forgive() - drop the debt, where the account does not count
- * @credit: the account
- */
-static inline void numa_credit_forgive(struct numa_credit *credit)
-{
-	credit->owed = 0;
 }
 
 /**

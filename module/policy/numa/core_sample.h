@@ -7,7 +7,8 @@
  * the faults on that part tell whether a full scan is worth while.  A sampling scan costs a
  * part of a full scan and notices a change as soon.
  *
- * Each range that the kernel scans is one TLB flush (core_vma.h), so a sampling scan takes
+ * The kernel scans range by range: a VMA, or scan_size_mb of a VMA.  Each range costs one TLB
+ * flush on every CPU that runs the process, and one round of mmu notifiers.  So a sampling scan takes
  * one slice of a range: neighbouring pages, 1/stride of those that page tables map.  Each
  * sampling scan takes the next slice, and after `stride` of them all memory was sampled.
  *
@@ -19,7 +20,11 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-#include "core_vma.h"
+/* log2 of the pages of a region: 2 MiB, the memory of one page table. */
+#define NUMA_REGION_SHIFT	9
+
+/* A sampling scan takes one page in this many. */
+#define NUMA_SAMPLING_STRIDE	16
 
 /*
  * Milliseconds from a scan to the next sampling scan, and the percent by which this
@@ -47,6 +52,16 @@
 #define NUMA_SLICE_PAGES	32
 
 /**
+ * struct numa_range - pages
+ * @start: first page
+ * @end: page after the last page
+ */
+struct numa_range {
+	u64 start;
+	u64 end;
+};
+
+/**
  * enum numa_backing - what maps a region of 1 << NUMA_REGION_SHIFT pages
  * @NUMA_UNMAPPED: nothing: no page has been used
  * @NUMA_SMALL: a page table
@@ -69,7 +84,7 @@ typedef enum numa_backing (*numa_backing_of)(void *arg, u64 region);
 
 /**
  * struct numa_sampling - what a sampling scan takes
- * @stride: one page in this many, 1..512
+ * @stride: one page in this many, at least 1: NUMA_SAMPLING_STRIDE
  * @turn: which of them; grows by one for each pass of sampling scans
  */
 struct numa_sampling {

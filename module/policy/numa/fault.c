@@ -5,7 +5,6 @@
  * This code runs at hint faults of every process.  Work that can wait for a scan is in
  * scan.c.
  */
-#include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -16,7 +15,7 @@
 #include <linux/sched/numa_balancing.h>
 
 #include "hook/entry.h"
-#include "policy/common/hint.h"
+#include "hint.h"
 #include "state.h"
 
 /* Has the thread left the address space?  Then its period need not be put back. */
@@ -117,11 +116,8 @@ static bool period_may_change(const struct task_struct *task, const struct mm_st
 
 static bool thread_may_ask(const struct task_struct *task)
 {
-	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
-
 	return numa_thread_may_ask(div_u64(task->se.sum_exec_runtime, NSEC_PER_MSEC),
-				   READ_ONCE(task->numa_scan_period), &rules->settings,
-				   READ_ONCE(*numa.scan_size));
+				   READ_ONCE(task->numa_scan_period));
 }
 
 static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_class class)
@@ -153,8 +149,6 @@ static void sample_fault(struct numa_mm *entry, struct mm_struct *mm, enum numa_
 		answers = numa_mm_answers(entry);
 	}
 	spin_unlock(&entry->lock);
-	if (verdict == NUMA_HELD_BACK)
-		lmm_count(&lmm_numa_policy, COUNT_ALARMS_HELD_BACK, 1);
 	if (verdict != NUMA_ALARM)
 		return;
 	lmm_count(&lmm_numa_policy, COUNT_RESAMPLED, 1);
@@ -185,10 +179,8 @@ static noinline void fault_notice(struct numa_mm *entry, struct mm_struct *mm,
 	    (!READ_ONCE(entry->expedite_ms) ||
 	     time_after(READ_ONCE(mm->numa_next_scan), jiffies)) &&
 	    !period_may_change(current, mm) && thread_may_ask(current) &&
-	    test_and_clear_bit(NUMA_NOTICE_EXPEDITE, &entry->notice)) {
-		lmm_count(&lmm_numa_policy, COUNT_EXPEDITED, 1);
+	    test_and_clear_bit(NUMA_NOTICE_EXPEDITE, &entry->notice))
 		ask_for_scan(entry, mm, READ_ONCE(entry->expedite_ms));
-	}
 }
 
 /**
@@ -215,38 +207,11 @@ void numa_on_hint_fault(int last_cpupid, int pages, int flags)
 	if (!entry)
 		return;
 	class = numa_class(flags & TNF_FAULT_LOCAL, lmm_hint_is_private(task, last_cpupid));
-	slot = numa_mm_counter(entry, task->pid);
+	slot = numa_mm_counter(entry);
 	atomic64_add(pages * LMM_ENTRY_EVERY, &slot->pages[class]);
 	atomic64_add(LMM_ENTRY_EVERY, &slot->faults);
 	if (flags & TNF_MIGRATED)
 		atomic64_add(pages * LMM_ENTRY_EVERY, &slot->moved);
 	if (unlikely(READ_ONCE(entry->notice)))
 		fault_notice(entry, task->mm, class);
-}
-
-/**
- * numa_on_hint_vma() - event: a thread has had a hint fault in this VMA
- * @vma: the VMA
- *
- * Context: process, page-table lock held, preemption off.
- */
-void numa_on_hint_vma(const struct vm_area_struct *vma)
-{
-	struct numa_areas *areas;
-	struct numa_area *area;
-	struct numa_mm *entry;
-
-	/* As in numa_on_hint_fault(). */
-	if (vma->vm_mm != current->mm)
-		return;
-	entry = numa_mm_find(vma->vm_mm);
-	if (!entry)
-		return;
-	/* Pairs with numa_mm_attach(): the records are zeroed. */
-	areas = smp_load_acquire(&entry->areas);
-	if (!areas)
-		return;
-	area = &areas->area[hash_long(vma->vm_start >> PAGE_SHIFT, NUMA_AREA_BITS)];
-	if (READ_ONCE(area->start) == vma->vm_start)
-		numa_vma_fault(&area->vma, numa_thread_slot(current->pid));
 }

@@ -6,7 +6,6 @@
 #define LIVEMM_POLICY_NUMA_KNOBS_H
 
 #include "livemm.h"
-#include "core.h"
 
 /**
  * enum numa_mode - values of knob `mode`
@@ -22,58 +21,27 @@ enum numa_mode {
 
 enum numa_knob {
 	KNOB_MODE,
-	KNOB_SCAN_PERIOD_MIN_MS,
-	KNOB_SCAN_PERIOD_MAX_MS,
-	KNOB_MIN_FAULTS,
-	KNOB_STEP_MAX_PCT,
-	KNOB_STEADY_PCT,
-	KNOB_SCAN_DELAY_MS,
-	KNOB_SCAN_DELAY_RUN_MS,
-	KNOB_THREAD_PERIOD_MIN_MS,
-	KNOB_SAMPLING_STRIDE,
-	KNOB_FULL_PASS_INTERVAL,
-	KNOB_SKIP_BY_THREAD,
-	KNOB_SKIP_BY_REGION,
-	KNOB_CHARGE_PTES,
 	KNOB_PROMOTE_RATE_MB,
 	KNOB_CGROUPS,
 	NR_KNOBS
 };
 
 /*
- * Counters, and their names in the file counters: from local_private on the classes, in the order
- * of enum numa_class.
+ * Counters, and their names in the file counters: first the classes, in the order of enum
+ * numa_class.
  */
 #define NUMA_COUNTERS(COUNTER)					\
-	COUNTER(FAULTS, "faults")				\
 	COUNTER(LOCAL_PRIVATE, "local_private")			\
 	COUNTER(LOCAL_SHARED, "local_shared")			\
 	COUNTER(REMOTE_PRIVATE, "remote_private")		\
 	COUNTER(REMOTE_SHARED, "remote_shared")			\
-	COUNTER(WINDOWS, "windows")				\
-	COUNTER(FEW_FAULTS, "few_faults")			\
-	COUNTER(WAITED, "waited")				\
-	COUNTER(LENGTHENED, "lengthened")			\
-	COUNTER(SHORTENED, "shortened")				\
-	COUNTER(LIMITED_FIRST_PASS, "limited_first_pass")	\
-	COUNTER(LIMITED_THREAD, "limited_thread")		\
-	COUNTER(LIMITED_SCAN_DELAY, "limited_scan_delay")	\
-	COUNTER(LIMITED_KERNEL, "limited_kernel")		\
-	COUNTER(LIMITED_CALM, "limited_calm")			\
 	COUNTER(SCANS, "scans")					\
 	COUNTER(SAMPLING_SCANS, "sampling_scans")		\
 	COUNTER(POSTPONED, "postponed")				\
-	COUNTER(EXPEDITED, "expedited")				\
 	COUNTER(RETRIED, "retried")				\
 	COUNTER(RESAMPLED, "resampled")				\
-	COUNTER(ALARMS_HELD_BACK, "alarms_held_back")		\
-	COUNTER(SCANNED_PAGES, "scanned_pages")			\
 	COUNTER(UPDATED_ENTRIES, "updated_entries")		\
 	COUNTER(SCAN_FLUSHES, "scan_flushes")			\
-	COUNTER(SKIPPED_BY_SAMPLING, "skipped_by_sampling")	\
-	COUNTER(SKIPPED_BY_THREAD, "skipped_by_thread")		\
-	COUNTER(SKIPPED_BY_REGION, "skipped_by_region")		\
-	COUNTER(PROMOTION_PASSES, "promotion_passes")		\
 	COUNTER(PROMOTED, "promoted")				\
 	COUNTER(MMS, "mms")					\
 	COUNTER(MMS_GONE, "mms_gone")				\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * look.c - what page tables say about the use of memory
+ * look.c - what page tables map
  *
  * Page tables of a VMA are not unmapped while mmap_lock is held for reading.  Kernels that
  * free a page table under less free it after an RCU grace period, and preemption is off.  An
@@ -48,41 +48,4 @@ enum numa_backing numa_look_backing(void *mm, u64 region)
 		return NUMA_UNMAPPED;
 	/* An entry that is no table, such as a migration entry, must not be split. */
 	return !pmd_present(pmd) || pmd_leaf(pmd) ? NUMA_HUGE : NUMA_SMALL;
-}
-
-/* Is a page mapped and not armed? */
-static bool page_unarmed(struct mm_struct *mm, u64 page)
-{
-	unsigned long addr = page << PAGE_SHIFT;
-	pmd_t pmd = pmd_of(mm, addr);
-	pte_t pte;
-
-	if (pmd_none(pmd) || !pmd_present(pmd))
-		return false;
-	if (pmd_leaf(pmd))
-		return !pmd_protnone(pmd);
-	pte = READ_ONCE(*pte_offset_kernel(&pmd, addr));
-	return pte_present(pte) && !pte_protnone(pte);
-}
-
-/**
- * numa_look_unarmed() - would a scan arm some of these pages?
- * @arg: struct numa_looker
- * @range: the pages of one region
- *
- * Looks at NUMA_LOOKS entries at the most, at other entries in each pass.
- *
- * Context: preemption off, mmap_lock held for reading.
- * Return: true if one of the entries maps a page and is not armed.
- */
-bool numa_look_unarmed(void *arg, const struct numa_range *range)
-{
-	const struct numa_looker *looker = arg;
-	u64 step = DIV_ROUND_UP_ULL(range->end - range->start, NUMA_LOOKS);
-	u64 page = range->start + looker->pass % step;
-
-	for (; page < range->end; page += step)
-		if (page_unarmed(looker->mm, page))
-			return true;
-	return false;
 }

@@ -14,8 +14,7 @@
 /* Kinds of objects in the pools. */
 enum pool_kind {
 	POOL_MM,
-	POOL_THREADS,
-	POOL_AREAS,
+	POOL_SLOTS,
 	NR_POOLS
 };
 
@@ -27,8 +26,7 @@ static struct {
 	void *item[POOL_ITEMS];
 } pools[NR_POOLS] = {
 	[POOL_MM] = { .size = sizeof(struct numa_mm) },
-	[POOL_THREADS] = { .size = sizeof(struct numa_threads) },
-	[POOL_AREAS] = { .size = sizeof(struct numa_areas) },
+	[POOL_SLOTS] = { .size = sizeof(struct numa_slots) },
 };
 
 static DEFINE_SPINLOCK(pool_lock);
@@ -78,18 +76,12 @@ static bool pool_fill(enum pool_kind kind)
 	return true;
 }
 
-static bool pool_used(enum pool_kind kind)
-{
-	return kind != POOL_AREAS || numa.mode == NUMA_MODE_VMA;
-}
-
 static void refill_worker(struct work_struct *work)
 {
 	enum pool_kind kind;
 
 	for (kind = 0; kind < NR_POOLS; kind++)
-		if (pool_used(kind))
-			pool_fill(kind);
+		pool_fill(kind);
 }
 
 static void pools_empty(void)
@@ -117,7 +109,7 @@ int numa_mms_start(void)
 	numa.nr_mms = 0;
 	INIT_WORK(&numa.refill, refill_worker);
 	for (kind = 0; kind < NR_POOLS; kind++) {
-		if (pool_used(kind) && !pool_fill(kind)) {
+		if (!pool_fill(kind)) {
 			pools_empty();
 			return -ENOMEM;
 		}
@@ -129,8 +121,7 @@ static void entry_free(struct rcu_head *rcu)
 {
 	struct numa_mm *entry = container_of(rcu, struct numa_mm, rcu);
 
-	kfree(entry->threads);
-	kfree(entry->areas);
+	kfree(entry->slots);
 	kfree(entry);
 }
 
@@ -261,11 +252,11 @@ void numa_mms_release(void)
 }
 
 /* Mode promote: the worker takes the address space in turn. */
-static void entry_enlist(struct numa_mm *entry, struct mm_struct *mm, u32 delay_ms)
+static void entry_enlist(struct numa_mm *entry, struct mm_struct *mm)
 {
 	mmgrab(mm);
 	entry->mm = mm;
-	entry->promote_due = jiffies + msecs_to_jiffies(delay_ms);
+	entry->promote_due = jiffies + msecs_to_jiffies(NUMA_SCAN_DELAY_MS);
 	list_add_tail(&entry->turn, &numa.turns);
 }
 
@@ -278,7 +269,6 @@ static void entry_enlist(struct numa_mm *entry, struct mm_struct *mm, u32 delay_
  */
 struct numa_mm *numa_mm_get(struct mm_struct *mm)
 {
-	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
 	struct numa_mm *entry = numa_mm_find(mm);
 	struct numa_mm *other;
 
@@ -297,12 +287,13 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 	entry->last_ask = jiffies;
 	entry->last_window = jiffies;
 	entry->scans = 1;
+	entry->sampling.stride = NUMA_SAMPLING_STRIDE;
 	entry->seq = READ_ONCE(mm->numa_scan_seq);
 	spin_lock(&numa.lock);
 	other = numa_mm_find(mm);
 	if (!other) {
 		if (numa.mode == NUMA_MODE_PROMOTE)
-			entry_enlist(entry, mm, rules->settings.scan_delay_ms);
+			entry_enlist(entry, mm);
 		hlist_add_head_rcu(&entry->node, &numa.mms[entry->id % HASH_SIZE(numa.mms)]);
 		WRITE_ONCE(numa.nr_mms, numa.nr_mms + 1);
 	}
@@ -356,20 +347,16 @@ void numa_on_mm_exit(struct mm_struct *mm)
 }
 
 /**
- * numa_mm_attach() - attach VMA records and thread slots when they are first needed
+ * numa_mm_attach() - attach slots when they are first needed
  * @entry: the entry
  *
  * Context: process, preemption off, the entry's lock held.
  */
 void numa_mm_attach(struct numa_mm *entry)
 {
-	if (numa.mode == NUMA_MODE_VMA && !entry->areas)
-		/* A reader that sees the pointer sees zeroes: pairs with numa_on_hint_vma(). */
-		smp_store_release(&entry->areas, pool_take(POOL_AREAS));
-	if (!entry->threads && get_nr_threads(current) > 1)
-		/* As above: pairs with numa_mm_slot() and numa_mm_sum(). */
-		smp_store_release(&entry->threads, pool_take(POOL_THREADS));
-	WRITE_ONCE(entry->crowded, get_nr_threads(current) > NUMA_THREADS);
+	if (!entry->slots && get_nr_threads(current) > 1)
+		/* Who sees the pointer sees zeroes: pairs with numa_mm_slot() and numa_mm_sum(). */
+		smp_store_release(&entry->slots, pool_take(POOL_SLOTS));
 }
 
 /**
@@ -382,12 +369,12 @@ void numa_mm_attach(struct numa_mm *entry)
 u64 numa_mm_moved(const struct numa_mm *entry)
 {
 	/* Pairs with numa_mm_attach(): the slots are zeroed. */
-	const struct numa_threads *threads = smp_load_acquire(&entry->threads);
+	const struct numa_slots *slots = smp_load_acquire(&entry->slots);
 	u64 moved = atomic64_read(&entry->slot.moved);
 	unsigned int i;
 
-	for (i = 0; threads && i < NUMA_THREADS; i++)
-		moved += atomic64_read(&threads->slot[i].moved);
+	for (i = 0; slots && i < NUMA_SLOTS; i++)
+		moved += atomic64_read(&slots->slot[i].moved);
 	return moved;
 }
 
@@ -402,10 +389,7 @@ u64 numa_mm_moved(const struct numa_mm *entry)
  */
 void numa_mm_alarm_expire(struct numa_mm *entry, u32 now_ms)
 {
-	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
-
-	if (entry->alarm.pending && numa_credit_is_large(entry->scans) &&
-	    numa_credit_counts(rules->settings.period_max_ms))
+	if (entry->alarm.pending && numa_credit_is_large(entry->scans))
 		numa_alarm_expire(&entry->alarm, numa_mm_moved(entry), entry->resident, now_ms);
 }
 
@@ -428,13 +412,13 @@ static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)
 void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum)
 {
 	/* Pairs with numa_mm_attach(): the slots are zeroed. */
-	const struct numa_threads *threads = smp_load_acquire(&entry->threads);
+	const struct numa_slots *slots = smp_load_acquire(&entry->slots);
 	unsigned int i;
 
 	*sum = (struct numa_counts){ };
 	slot_add(&entry->slot, sum);
-	for (i = 0; threads && i < NUMA_THREADS; i++)
-		slot_add(&threads->slot[i], sum);
+	for (i = 0; slots && i < NUMA_SLOTS; i++)
+		slot_add(&slots->slot[i], sum);
 }
 
 /**
@@ -450,7 +434,6 @@ void numa_mm_count(struct numa_mm *entry, const struct numa_counts *sum)
 {
 	enum numa_class class;
 
-	lmm_count(&lmm_numa_policy, COUNT_FAULTS, sum->faults - entry->counted.faults);
 	for (class = 0; class < NUMA_NR_CLASSES; class++)
 		lmm_count(&lmm_numa_policy, COUNT_LOCAL_PRIVATE + class,
 			  sum->pages[class] - entry->counted.pages[class]);

@@ -22,8 +22,8 @@
 #include "compat/compat.h"
 #include "events.h"
 #include "hook/hook.h"
-#include "policy/common/hint.h"
 #include "policy/common/zones.h"
+#include "hint.h"
 #include "state.h"
 
 #define CREATE_TRACE_POINTS
@@ -37,21 +37,6 @@ static struct numa_rules *rules_make(const struct lmm_config *cfg, gfp_t gfp)
 
 	if (!rules)
 		return NULL;
-	rules->settings = (struct numa_settings){
-		.period_min_ms = cfg->value[KNOB_SCAN_PERIOD_MIN_MS],
-		.period_max_ms = cfg->value[KNOB_SCAN_PERIOD_MAX_MS],
-		.min_faults = cfg->value[KNOB_MIN_FAULTS],
-		.step_max_pct = cfg->value[KNOB_STEP_MAX_PCT],
-		.steady_pct = cfg->value[KNOB_STEADY_PCT],
-		.scan_delay_ms = cfg->value[KNOB_SCAN_DELAY_MS],
-		.scan_delay_run_ms = cfg->value[KNOB_SCAN_DELAY_RUN_MS],
-		.thread_period_min_ms = cfg->value[KNOB_THREAD_PERIOD_MIN_MS],
-		.full_pass_interval = cfg->value[KNOB_FULL_PASS_INTERVAL],
-		.skip_by_thread = cfg->value[KNOB_SKIP_BY_THREAD],
-		.skip_by_region = cfg->value[KNOB_SKIP_BY_REGION],
-	};
-	rules->sampling_stride = cfg->value[KNOB_SAMPLING_STRIDE];
-	rules->charge_ptes = cfg->value[KNOB_CHARGE_PTES];
 	rules->promote_rate_mb = cfg->value[KNOB_PROMOTE_RATE_MB];
 	strscpy(rules->cgroups, cfg->text, sizeof(rules->cgroups));
 	return rules;
@@ -122,11 +107,11 @@ static void entry_show(struct seq_file *m, const struct numa_mm *entry)
 		      div64_u64(min(entry->scanned, entry->resident) * 100,
 				max(entry->resident, 1ULL));
 
-	seq_printf(m, "%-8d%-16s%9u%9u  %-8s%7u%7u%6u%9llu%9llu%6u%7u  %s/%s\n", entry->tgid,
+	seq_printf(m, "%-8d%-16s%9u%9u  %-8s%7u%7u%9llu%9llu%6u%7u  %s/%s\n", entry->tgid,
 		   entry->comm, decision->period_ms, entry->own_ms,
 		   decision->lengthening ? "longer" : "shorter",
 		   all ? decision->rate : 0, all ? 100 - decision->private * 10 : 0,
-		   entry->worst, entry->windows, scanned, entry->pass, entry->scans,
+		   entry->windows, scanned, entry->pass, entry->scans,
 		   numa_reason_words[decision->reason], numa_limit_words[decision->limit]);
 }
 
@@ -141,9 +126,9 @@ static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 	if (promotes)
 		numa_promote_show(m, NULL);
 	else
-		seq_printf(m, "%-8s%-16s%9s%9s  %-8s%7s%7s%6s%9s%9s%6s%7s  %s\n", "pid", "comm",
-			   "period_ms", "own_ms", "trend", "remote", "shared", "worst",
-			   "windows", "scanned", "pass", "scans", "why");
+		seq_printf(m, "%-8s%-16s%9s%9s  %-8s%7s%7s%9s%9s%6s%7s  %s\n", "pid", "comm",
+			   "period_ms", "own_ms", "trend", "remote", "shared", "windows",
+			   "scanned", "pass", "scans", "why");
 	rcu_read_lock();
 	hash_for_each_rcu(numa.mms, bucket, entry, node) {
 		spin_lock(&entry->lock);
@@ -192,7 +177,6 @@ static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 static const struct lmm_subscription numa_subscriptions[] = {
 	LMM_USES_BPF_LINKS,
 	LMM_NEEDS(HINT_FAULT, "all of the policy, which would know of no fault"),
-	LMM_USES_IN(BIT(NUMA_MODE_VMA), 0, HINT_VMA, "skip_by_thread: which threads use a VMA"),
 	LMM_NEEDS(SCAN_BEGIN, "all of the policy, which could not put a scan off"),
 	LMM_USES_IN(BIT(NUMA_MODE_VMA), BIT(NUMA_MODE_VMA), SCAN,
 		    "mode vma: what of an address space is scanned"),
@@ -233,7 +217,6 @@ static const struct lmm_layout numa_layouts[] = {
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), mm_struct, pgd),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA) | BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_start),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_area_struct, vm_mm),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_fault, vma),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), mm_struct, mm_users),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), mm_struct, mm_count),
 	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_end),
@@ -255,10 +238,8 @@ static const struct lmm_hook_client numa_uses = LMM_HOOK_CLIENT(numa);
 
 static const struct lmm_events numa_events = {
 	.hint_fault = numa_on_hint_fault,
-	.hint_vma = numa_on_hint_vma,
 	.scan_begin = numa_on_scan_begin,
 	.scan = numa_on_scan,
-	.scan_charge = numa_on_scan_charge,
 	.mm_exit = numa_on_mm_exit,
 };
 

@@ -44,7 +44,6 @@ static unsigned long part_arm(struct mm_struct *mm, unsigned long at, u32 *left)
 	end = min(end, vma->vm_end);
 	armed = KCALL(arm)(vma, start, end);
 	*left = numa_promote_charge(*left, (end - start) >> PAGE_SHIFT, armed);
-	lmm_count(&lmm_numa_policy, COUNT_SCANNED_PAGES, (end - start) >> PAGE_SHIFT);
 	lmm_count(&lmm_numa_policy, COUNT_UPDATED_ENTRIES, armed);
 	if (armed)
 		lmm_count(&lmm_numa_policy, COUNT_SCAN_FLUSHES, 1);
@@ -76,7 +75,6 @@ static void pass_begin(struct numa_mm *entry)
 		msecs_to_jiffies(numa_promote_next(&entry->promote, pages_of(&sum), promoted));
 	numa_mm_count(entry, &sum);
 	spin_unlock(&entry->lock);
-	lmm_count(&lmm_numa_policy, COUNT_PROMOTION_PASSES, 1);
 }
 
 /* The worker goes on at an address, or is due again; the entry may be gone. */

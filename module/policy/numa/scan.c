@@ -23,7 +23,7 @@
 
 #include "comm.h"
 #include "hook/klp_port.h"
-#include "policy/common/hint.h"
+#include "hint.h"
 #include "trace.h"
 #include "state.h"
 
@@ -69,60 +69,16 @@ static bool in_scope(const struct task_struct *task, struct numa_rules *rules)
 	return known & 1;
 }
 
-static void threads_look(struct numa_mm *entry, u32 min_faults)
-{
-	struct numa_threads *threads = entry->threads;
-	unsigned int i;
-
-	entry->worst = 0;
-	if (!threads)
-		return;
-	for (i = 0; i < NUMA_THREADS; i++) {
-		const atomic64_t *pages = threads->slot[i].pages;
-		u32 shared = atomic64_read(&pages[NUMA_REMOTE_SHARED]);
-		u32 remote = atomic64_read(&pages[NUMA_REMOTE_PRIVATE]) + shared;
-
-		threads->thread[i].now = (struct numa_tally){
-			.faults = atomic64_read(&pages[NUMA_LOCAL_PRIVATE]) +
-				  atomic64_read(&pages[NUMA_LOCAL_SHARED]) + remote,
-			.remote = remote,
-			.shared = shared,
-		};
-	}
-	entry->worst = numa_worst_thread(threads->thread, NUMA_THREADS, entry->pass, min_faults);
-}
-
-static void decision_count(const struct numa_decision *decision)
-{
-	static const u8 limits[NUMA_NR_LIMITS] = {
-		[NUMA_LIMIT_FIRST_PASS] = COUNT_LIMITED_FIRST_PASS,
-		[NUMA_LIMIT_THREAD] = COUNT_LIMITED_THREAD,
-		[NUMA_LIMIT_SCAN_DELAY] = COUNT_LIMITED_SCAN_DELAY,
-		[NUMA_LIMIT_KERNEL] = COUNT_LIMITED_KERNEL,
-		[NUMA_LIMIT_CALM] = COUNT_LIMITED_CALM,
-	};
-
-	if (decision->limit != NUMA_LIMIT_NONE)
-		lmm_count(&lmm_numa_policy, limits[decision->limit], 1);
-	if (decision->reason == NUMA_BY_FEW) {
-		lmm_count(&lmm_numa_policy, COUNT_FEW_FAULTS, 1);
-		return;
-	}
-	lmm_count(&lmm_numa_policy, COUNT_WINDOWS, 1);
-	if (decision->reason == NUMA_BY_WAIT)
-		lmm_count(&lmm_numa_policy, COUNT_WAITED, 1);
-	else if (decision->slope < NUMA_SLOPE_ONE)
-		lmm_count(&lmm_numa_policy, COUNT_LENGTHENED, 1);
-	else if (decision->slope > NUMA_SLOPE_ONE)
-		lmm_count(&lmm_numa_policy, COUNT_SHORTENED, 1);
-}
-
 /* End the window if the window has enough faults, and decide on the period. */
-static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task,
-		       const struct numa_rules *rules)
+static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task)
 {
 	u32 scan_mib = READ_ONCE(*numa.scan_size);
-	struct numa_settings settings = rules->settings;
+	struct numa_settings settings = {
+		.period_min_ms = NUMA_PERIOD_MIN_MS,
+		.period_max_ms = NUMA_PERIOD_MAX_MS,
+		.step_max_pct = NUMA_STEP_MAX_PCT,
+		.steady_pct = NUMA_STEADY_PCT,
+	};
 	bool fresh = !entry->own_ms;
 	struct numa_counts sum;
 	struct numa_facts facts;
@@ -132,7 +88,6 @@ static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_
 	entry->scans = numa_scans_of_pass(entry->resident, scan_mib << (20 - PAGE_SHIFT));
 	entry->last_window = jiffies;
 	numa_settings_per_scan(&settings, entry->scans, scan_mib);
-	threads_look(entry, settings.min_faults);
 	facts = (struct numa_facts){
 		.pass = entry->pass,
 		.scanned = entry->scanned,
@@ -141,9 +96,8 @@ static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_
 		.lived_ms = jiffies64_to_msecs(jiffies - entry->begun),
 		.run_ms = div_u64(task->se.sum_exec_runtime, NSEC_PER_MSEC),
 		.kernel_ms = entry->own_ms,
-		.worst = entry->worst,
 	};
-	entry->past_delay = numa_past_scan_delay(&facts, &settings);
+	entry->past_delay = numa_past_scan_delay(&facts);
 	numa_mm_sum(entry, &sum);
 	if (fresh)
 		numa_period_begin(&entry->period, &sum, &facts, &settings);
@@ -152,7 +106,6 @@ static void window_end(struct numa_mm *entry, struct mm_struct *mm, struct task_
 	entry->windows += entry->decision.reason != NUMA_BY_FEW;
 	entry->tgid = task->tgid;
 	lmm_comm(entry->comm, task->group_leader);
-	decision_count(&entry->decision);
 	trace_numa_decision(task, &facts, &sum, &entry->decision);
 }
 
@@ -165,30 +118,24 @@ static void expedite(struct numa_mm *entry, u32 ms)
 	set_bit(NUMA_NOTICE_EXPEDITE, &entry->notice);
 }
 
-static bool sampling_is_on(const struct numa_rules *rules)
+static bool sampling_is_on(void)
 {
-	return numa.mode == NUMA_MODE_VMA && rules->sampling_stride;
+	return numa.mode == NUMA_MODE_VMA;
 }
 
 /*
  * Bring the next sampling scan forward, or the next full scan when one is due by then.  A scan that
  * arms no page has no fault to do so at, and the next scan comes at the kernel's own time.  Such a
- * process has sampling_stride * NUMA_SLICE_PAGES pages in no range, of which no slice is judged
+ * process has NUMA_SAMPLING_STRIDE * NUMA_SLICE_PAGES pages in no range, of which no slice is judged
  * alone: the next full pass sees a change.
  */
-static void expedite_sampling(struct numa_mm *entry, const struct numa_rules *rules)
+static void expedite_sampling(struct numa_mm *entry)
 {
-	if (!entry->past_delay || !sampling_is_on(rules) ||
-	    !numa_credit_covers(&entry->credit, rules->sampling_stride))
+	if (!entry->past_delay || !sampling_is_on() ||
+	    !numa_credit_covers(&entry->credit, NUMA_SAMPLING_STRIDE))
 		return;
 	entry->gap_ms = numa_sampling_gap(entry->gap_ms);
 	expedite(entry, entry->gap_ms);
-}
-
-/* Does the account not count?  Mode period makes no scan besides those of the kernel's kind. */
-static bool not_on_account(const struct numa_rules *rules)
-{
-	return !sampling_is_on(rules) || !numa_credit_counts(rules->settings.period_max_ms);
 }
 
 /**
@@ -200,30 +147,32 @@ static bool not_on_account(const struct numa_rules *rules)
  */
 bool numa_mm_answers(const struct numa_mm *entry)
 {
-	return not_on_account(rcu_dereference_sched(numa.rules)) ||
-	       numa_credit_answers(&entry->credit, entry->scans);
+	return !sampling_is_on() || numa_credit_answers(&entry->credit, entry->scans);
 }
 
-static void full_begin(struct numa_mm *entry, const struct numa_rules *rules)
+/* Pages of one scan. */
+static u64 scan_pages(void)
+{
+	return (u64)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
+}
+
+static void full_begin(struct numa_mm *entry)
 {
 	entry->kind = NUMA_SCAN_FULL;
 	numa_credit_spend(&entry->credit, 1);
-	if (not_on_account(rules))
-		numa_credit_forgive(&entry->credit);
-	entry->ptes_left = (long)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
 	/* Mode period sees no parts of a scan: count the whole budget as resident pages. */
-	if (numa.mode == NUMA_MODE_PERIOD)
-		entry->scanned += entry->ptes_left;
+	if (!sampling_is_on())
+		entry->scanned += scan_pages();
 	if (READ_ONCE(entry->resample_passes)) {
 		entry->gap_ms = 0;
-		if (not_on_account(rules) || numa_credit_alarm(&entry->credit, entry->scans))
+		if (!sampling_is_on() || numa_credit_alarm(&entry->credit, entry->scans))
 			expedite(entry, NUMA_GAP_MIN_MS);
 	} else if (entry->decision.period_ms < entry->own_ms &&
-		   (not_on_account(rules) || numa_credit_covers(&entry->credit, 1))) {
+		   (!sampling_is_on() || numa_credit_covers(&entry->credit, 1))) {
 		expedite(entry, entry->decision.period_ms);
 	} else if (entry->full_scans == 1) {
 		/* With more scans in a pass, the next scan belongs to the same pass. */
-		expedite_sampling(entry, rules);
+		expedite_sampling(entry);
 	}
 	lmm_count(&lmm_numa_policy, COUNT_SCANS, 1);
 }
@@ -238,29 +187,27 @@ static bool sample_is_over(const struct numa_mm *entry)
 
 static void sample_begin(struct numa_mm *entry)
 {
-	u64 pages = (u64)READ_ONCE(*numa.scan_size) << (20 - PAGE_SHIFT);
 	u32 faults;
 
-	entry->sample_area = numa_sample_area(entry->sampling.turn, entry->sampling.stride,
+	entry->sample_area = numa_sample_area(entry->sampling.turn, NUMA_SAMPLING_STRIDE,
 					      entry->pass_scans, entry->scans);
 	entry->sample_armed = 0;
-	faults = numa_sampling_faults(min(entry->resident, pages), entry->sampling.stride);
+	faults = numa_sampling_faults(min(entry->resident, scan_pages()), NUMA_SAMPLING_STRIDE);
 	WRITE_ONCE(entry->sample_faults, faults);
 	atomic_set(&entry->sample_remote, 0);
 	atomic_set(&entry->sample_left, faults);
 }
 
-static void sampling_begin(struct numa_mm *entry, const struct numa_rules *rules)
+static void sampling_begin(struct numa_mm *entry)
 {
-	entry->sampling.stride = rules->sampling_stride;
 	if (sample_is_over(entry))
 		sample_begin(entry);
 	entry->kind = NUMA_SCAN_SAMPLING;
-	numa_credit_spend(&entry->credit, rules->sampling_stride);
+	numa_credit_spend(&entry->credit, NUMA_SAMPLING_STRIDE);
 	/* The bit comes after the figures that it announces. */
 	smp_mb__before_atomic();
 	set_bit(NUMA_NOTICE_SAMPLE, &entry->notice);
-	expedite_sampling(entry, rules);
+	expedite_sampling(entry);
 	lmm_count(&lmm_numa_policy, COUNT_SAMPLING_SCANS, 1);
 }
 
@@ -297,9 +244,8 @@ static bool full_is_due(struct numa_mm *entry, unsigned int scans)
 	return !time_before(jiffies, entry->last_full + period);
 }
 
-/* The kind of the next scan, in mode vma with sampling; @begins: the scan begins a pass. */
-static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins,
-				   const struct numa_rules *rules)
+/* The kind of the next scan, in mode vma; @begins: the scan begins a pass. */
+static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins)
 {
 	u64 period = (u64)entry->decision.period_ms * entry->scans;
 	bool alarmed = READ_ONCE(entry->resample_passes) && numa_mm_answers(entry);
@@ -315,14 +261,15 @@ static enum numa_scan_kind kind_of(struct numa_mm *entry, bool begins,
 	/* The first pass is made whatever the account says. */
 	if (!entry->pass || alarmed)
 		return NUMA_SCAN_FULL;
-	return full_is_due(entry, entry->scans) &&
-	       (not_on_account(rules) || numa_credit_full(&entry->credit, period)) ?
+	return full_is_due(entry, entry->scans) && numa_credit_full(&entry->credit, period) ?
 	       NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;
 }
 
-/* Tell the account who asks.  Without sampling scans nobody reads the account. */
-static void credit_ask(struct numa_mm *entry, const struct task_struct *task,
-		       const struct numa_rules *rules)
+/*
+ * Tell the account who asks.  Mode period makes no scan besides those of the kernel's kind, and
+ * nobody reads the account.
+ */
+static void credit_ask(struct numa_mm *entry, const struct task_struct *task)
 {
 	u32 own_ms = numa_own_period(entry, task);
 	pid_t pid = READ_ONCE(entry->brought_pid);
@@ -338,7 +285,7 @@ static void credit_ask(struct numa_mm *entry, const struct task_struct *task,
 
 	WRITE_ONCE(entry->brought_pid, 0);
 	entry->last_ask = jiffies;
-	if (sampling_is_on(rules))
+	if (sampling_is_on())
 		numa_credit_ask(&entry->credit, &ask);
 }
 
@@ -379,7 +326,7 @@ static void scan_retry(struct mm_struct *mm, struct task_struct *task, unsigned 
 
 /* The kernel would scan now: full scan, sampling scan, or later. */
 static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task,
-			unsigned long asked, const struct numa_rules *rules)
+			unsigned long asked)
 {
 	bool begins = READ_ONCE(mm->numa_scan_seq) != entry->seq;
 	enum numa_scan_kind kind = NUMA_SCAN_FULL;
@@ -390,7 +337,7 @@ static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	entry->decided = asked;
 	entry->postponed = 0;
 	WRITE_ONCE(entry->notice, 0);
-	credit_ask(entry, task, rules);
+	credit_ask(entry, task);
 	if (begins)
 		pass_end(entry, mm);
 	numa_mm_attach(entry);
@@ -400,18 +347,18 @@ static void scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	 */
 	if (begins || !entry->own_ms ||
 	    !time_before(jiffies, entry->last_window + msecs_to_jiffies(NUMA_WINDOW_MS)))
-		window_end(entry, mm, task, rules);
-	if (sampling_is_on(rules)) {
-		kind = kind_of(entry, begins, rules);
+		window_end(entry, mm, task);
+	if (sampling_is_on()) {
+		kind = kind_of(entry, begins);
 	} else if (!full_is_due(entry, 1)) {
 		postpone(entry, mm, asked);
 		return;
 	}
 	if (kind == NUMA_SCAN_SAMPLING)
-		sampling_begin(entry, rules);
+		sampling_begin(entry);
 	else
-		full_begin(entry, rules);
-	if (kind == NUMA_SCAN_FULL && (begins || !sampling_is_on(rules))) {
+		full_begin(entry);
+	if (kind == NUMA_SCAN_FULL && (begins || !sampling_is_on())) {
 		entry->last_full = jiffies;
 		numa_credit_pass(&entry->credit);
 	}
@@ -471,62 +418,8 @@ void numa_on_scan_begin(void)
 	up_read(&mm->mmap_lock);
 	spin_lock(&entry->lock);
 	if (!numa_mm_dropped(entry))
-		scan_decide(entry, mm, task, asked, rules);
+		scan_decide(entry, mm, task, asked);
 	spin_unlock(&entry->lock);
-}
-
-/* The record of a VMA; NULL when another VMA has the slot. */
-static struct numa_area *area_of(struct numa_mm *entry, const struct vm_area_struct *vma)
-{
-	struct numa_area *area;
-
-	if (!entry->areas)
-		return NULL;
-	area = &entry->areas->area[hash_long(vma->vm_start >> PAGE_SHIFT, NUMA_AREA_BITS)];
-	if (area->start == vma->vm_start)
-		return area;
-	/* Take over the slot of a VMA that no scan has visited for some passes. */
-	if (area->start && entry->pass - area->vma.pass < NUMA_STUCK_PASSES)
-		return NULL;
-	area->vma = (struct numa_vma){ .pass = entry->pass };
-	WRITE_ONCE(area->start, vma->vm_start);
-	return area;
-}
-
-/* The pages of a range that a full scan takes; false for none. */
-static bool full_run(struct numa_mm *entry, const struct vm_area_struct *vma,
-		     const struct numa_range *range, struct numa_range *run,
-		     const struct numa_settings *settings)
-{
-	struct numa_looker looker = { vma->vm_mm, entry->pass };
-	struct numa_area *area = area_of(entry, vma);
-	u64 pages = range->end - range->start;
-
-	*run = *range;
-	if (area)
-		numa_vma_visit(&area->vma, entry->pass);
-	if (!numa_pass_leaves_out(entry->pass, settings))
-		return true;
-	if (settings->skip_by_thread && area &&
-	    numa_vma_left_to_others(&area->vma, numa_thread_slot(current->pid))) {
-		lmm_count(&lmm_numa_policy, COUNT_SKIPPED_BY_THREAD, pages);
-		return false;
-	}
-	if (settings->skip_by_region)
-		numa_range_trim(run, numa_look_unarmed, &looker);
-	lmm_count(&lmm_numa_policy, COUNT_SKIPPED_BY_REGION, pages - (run->end - run->start));
-	return run->start < run->end;
-}
-
-/* The pages of a range that a sampling scan takes; false for none. */
-static bool sampling_run(struct numa_mm *entry, struct mm_struct *mm,
-			 const struct numa_range *range, struct numa_range *run)
-{
-	bool some = numa_sampling_slice(&entry->sampling, range, numa_look_backing, mm, run);
-
-	lmm_count(&lmm_numa_policy, COUNT_SKIPPED_BY_SAMPLING,
-		  range->end - range->start - (some ? run->end - run->start : 0));
-	return some;
 }
 
 /*
@@ -564,7 +457,6 @@ static void range_end(struct numa_mm *entry, unsigned long updated)
  */
 bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
 {
-	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
 	struct numa_mm *entry = entry_of_scan(vma);
 	struct numa_range range, run;
 	bool some;
@@ -582,46 +474,18 @@ bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_
 		range_end(entry, part->updated);
 		some = false;
 	} else if (entry->kind == NUMA_SCAN_SAMPLING) {
-		some = sampling_run(entry, vma->vm_mm, &range, &run);
+		some = numa_sampling_slice(&entry->sampling, &range, numa_look_backing, vma->vm_mm,
+					   &run);
 	} else {
-		some = full_run(entry, vma, &range, &run, &rules->settings);
+		run = range;
+		some = run.start < run.end;
 	}
 	if (some) {
 		part->start = run.start << PAGE_SHIFT;
 		part->end = run.end << PAGE_SHIFT;
 		if (entry->kind == NUMA_SCAN_FULL)
 			entry->scanned += run.end - run.start;
-		lmm_count(&lmm_numa_policy, COUNT_SCANNED_PAGES, run.end - run.start);
 	}
 	spin_unlock(&entry->lock);
 	return some;
-}
-
-/**
- * numa_on_scan_charge() - the number of updated entries that the kernel is told
- * @vma: the VMA
- * @total: entries that were updated in the whole range
- *
- * The kernel charges the whole range to the budget of the scan when any entry was updated.
- * With charge_ptes the kernel is told 0 until as many entries were updated as the budget
- * has pages.
- *
- * Context: process, preemption off, mmap_lock held for reading.
- * Return: the number of updated entries to report to the kernel.
- */
-unsigned long numa_on_scan_charge(struct vm_area_struct *vma, unsigned long total)
-{
-	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
-	struct numa_mm *entry = entry_of_scan(vma);
-
-	if (!entry || !rules->charge_ptes)
-		return total;
-	spin_lock(&entry->lock);
-	if (entry->kind == NUMA_SCAN_FULL) {
-		entry->ptes_left -= total;
-		if (entry->ptes_left > 0)
-			total = 0;
-	}
-	spin_unlock(&entry->lock);
-	return total;
 }

@@ -15,6 +15,7 @@
 #define LIVEMM_POLICY_NUMA_STATE_H
 
 #include <linux/atomic.h>
+#include <linux/hash.h>
 #include <linux/hashtable.h>
 #include <linux/list.h>
 #include <linux/mm_types.h>
@@ -27,7 +28,6 @@
 #include "livemm.h"
 #include "core.h"
 #include "knobs.h"
-#include "core_vma.h"
 #include "core_alarm.h"
 #include "core_credit.h"
 #include "core_sample.h"
@@ -41,16 +41,16 @@ struct lmm_klp_part;
 /* Milliseconds after which a scan is asked for again that mmap_lock was in the way of. */
 #define NUMA_RETRY_MS	10
 
-/* VMAs of an address space that have a record; the others are scanned as a whole. */
-#define NUMA_AREA_BITS	4
-#define NUMA_AREAS	BIT(NUMA_AREA_BITS)
+/* Slots of an address space of several threads. */
+#define NUMA_SLOT_BITS	6
+#define NUMA_SLOTS	BIT(NUMA_SLOT_BITS)
 
 /* Cgroups for which the answer of the knob cgroups is cached. */
 #define NUMA_SCOPE_BITS	6
 #define NUMA_SCOPES	BIT(NUMA_SCOPE_BITS)
 
 /**
- * struct numa_slot - counts of a thread, or of all threads that share the slot
+ * struct numa_slot - counts of a CPU, and the lowered period of a thread
  * @pages: pages of hint faults, by enum numa_class
  * @faults: number of hint faults
  * @moved: pages of these faults that the kernel moved; mode promote: that were promoted
@@ -58,9 +58,10 @@ struct lmm_klp_part;
  * @lowered_ms: the lowered period
  * @own_ms: the period before, put back unless the kernel has changed the period since
  *
- * Threads add their faults atomically; counts are never reset.  A thread lowers its own
- * period; the policy puts the period back before the policy drops the address space.  The last
- * three members are under the entry's lock.
+ * The first three members are of the CPUs that share the slot, the last three of the threads that
+ * do.  Faults are added atomically; counts are never reset.  A thread lowers its own period; the
+ * policy puts the period back before the policy drops the address space.  The last three members
+ * are under the entry's lock.
  */
 struct numa_slot {
 	atomic64_t pages[NUMA_NR_CLASSES];
@@ -72,31 +73,11 @@ struct numa_slot {
 } __aligned(64);
 
 /**
- * struct numa_threads - the threads of an address space
- * @slot: faults, by slot
- * @thread: windows, by slot; under the entry's lock
+ * struct numa_slots - the slots of an address space of several threads
+ * @slot: by the CPU, and by the hash of the thread
  */
-struct numa_threads {
-	struct numa_slot slot[NUMA_THREADS];
-	struct numa_thread thread[NUMA_THREADS];
-};
-
-/**
- * struct numa_area - the record of a VMA
- * @start: first address of the VMA, which names the VMA; 0: no VMA
- * @vma: use of the VMA
- */
-struct numa_area {
-	unsigned long start;
-	struct numa_vma vma;
-};
-
-/**
- * struct numa_areas - the records of the VMAs of an address space
- * @area: by the hash of the first address
- */
-struct numa_areas {
-	struct numa_area area[NUMA_AREAS];
+struct numa_slots {
+	struct numa_slot slot[NUMA_SLOTS];
 };
 
 /**
@@ -124,8 +105,7 @@ enum numa_scan_kind {
  * @rcu: frees the entry
  * @id: mm->context.ctx_id, never reused
  * @slot: faults while the process has a single thread
- * @threads: slots of the threads since the process had more than one; NULL before
- * @crowded: more threads than slots: slots are those of CPUs, so that no CPUs share a line
+ * @slots: the slots since the process had more than one thread; NULL before
  * @notice: BIT(NUMA_NOTICE_...): work for the next hint faults besides counting
  * @sample_faults: faults that the sample is judged by
  * @sample_left: faults of the sample that are still to come
@@ -136,18 +116,16 @@ enum numa_scan_kind {
  * @brought_pid: thread that was last let ask sooner, since the last decision; 0: none
  * @lock: protects the members that follow, and the periods of slots; taken in process context
  *	only; the lock of the pools, and those of the kernel's workqueue, are taken under the lock
- * @areas: records of VMAs; mode vma only, and NULL when the pool was empty
  * @period: what the core has learnt of its scan period
  * @decision: the last decision
  * @counted: faults already added to the policy's counters
  * @sampling: the part that a sampling scan takes
  * @alarm: what to expect of samples
- * @credit: scans that the policy may bring forward; mode vma with sampling scans only
+ * @credit: scans that the policy may bring forward; mode vma only
  * @promote: passes of mode promote
  * @sample_area: area of the sample
  * @sample_armed: entries armed for the sample
  * @kind: kind of the present scan, or of the last
- * @ptes_left: page-table entries that the scan may still arm (charge_ptes)
  * @decided: value of mm->numa_next_scan at the last decision
  * @begun: jiffies when the entry was made
  * @last_full: jiffies when the last full pass began
@@ -165,7 +143,6 @@ enum numa_scan_kind {
  * @resident: resident pages at the last window
  * @own_ms: the kernel's own period for the last scanning thread; 0 before a decision
  * @pass: number of full passes that ended
- * @worst: percent of remote faults of the worst thread
  * @resample_passes: passes, this one included, that are to be full and soon, because a
  *	sampling scan found a change
  * @gap_ms: time from the last scan to the next sampling scan
@@ -182,8 +159,7 @@ struct numa_mm {
 	struct rcu_head rcu;
 	u64 id;
 	struct numa_slot slot;
-	struct numa_threads *threads;
-	bool crowded;
+	struct numa_slots *slots;
 	unsigned long notice;
 	u32 sample_faults;
 	atomic_t sample_left;
@@ -194,7 +170,6 @@ struct numa_mm {
 	pid_t brought_pid;
 
 	spinlock_t lock;	/* all below; @own_ms and @resample_passes are read without, too */
-	struct numa_areas *areas;
 	struct numa_period period;
 	struct numa_decision decision;
 	struct numa_counts counted;
@@ -205,7 +180,6 @@ struct numa_mm {
 	unsigned int sample_area;
 	u64 sample_armed;
 	enum numa_scan_kind kind;
-	long ptes_left;
 	unsigned long decided;
 	unsigned long begun;
 	unsigned long last_full;
@@ -222,7 +196,6 @@ struct numa_mm {
 	u64 resident;
 	u32 own_ms;
 	u32 pass;
-	unsigned int worst;
 	unsigned int resample_passes;
 	u32 gap_ms;
 	bool past_delay;
@@ -233,9 +206,6 @@ struct numa_mm {
 /**
  * struct numa_rules - the knobs, as the hooks read them
  * @rcu: frees the rules
- * @settings: the knobs that the core needs
- * @sampling_stride: a sampling scan takes one page in this many; 0: no sampling scans
- * @charge_ptes: a scan is charged for armed entries, not for address range
  * @promote_rate_mb: MiB a second that mode promote arms
  * @cgroups: paths with ':' between; empty: all processes
  * @scope: cached answers by the hash of the cgroup id: the id, and in the lowest bit
@@ -243,9 +213,6 @@ struct numa_mm {
  */
 struct numa_rules {
 	struct rcu_head rcu;
-	struct numa_settings settings;
-	u32 sampling_stride;
-	bool charge_ptes;
 	u32 promote_rate_mb;
 	char cgroups[LMM_TEXT_LEN];
 	u64 scope[NUMA_SCOPES];
@@ -332,7 +299,7 @@ static inline bool numa_mm_dropped(const struct numa_mm *entry)
 }
 
 /**
- * numa_mm_slot() - the slot that counts a thread
+ * numa_mm_slot() - the slot that has the lowered period of a thread
  * @entry: the entry of the address space
  * @pid: the thread
  *
@@ -342,51 +309,34 @@ static inline bool numa_mm_dropped(const struct numa_mm *entry)
 static inline struct numa_slot *numa_mm_slot(struct numa_mm *entry, pid_t pid)
 {
 	/* Pairs with numa_mm_attach(): the slots are zeroed. */
-	struct numa_threads *threads = smp_load_acquire(&entry->threads);
+	struct numa_slots *slots = smp_load_acquire(&entry->slots);
 
-	return threads ? &threads->slot[numa_thread_slot(pid)] : &entry->slot;
+	return slots ? &slots->slot[hash_32(pid, NUMA_SLOT_BITS)] : &entry->slot;
 }
 
 /**
  * numa_mm_counter() - the slot that counts a fault of current
  * @entry: the entry of the address space
- * @pid: current's
  *
  * CPUs that fault at the same time write to different cache lines, unless there are more CPUs
- * than slots, or fewer threads than slots of which two have the same slot.
+ * than slots.
  *
  * Context: preemption off.
  * Return: the slot.
  */
-static inline struct numa_slot *numa_mm_counter(struct numa_mm *entry, pid_t pid)
+static inline struct numa_slot *numa_mm_counter(struct numa_mm *entry)
 {
 	/* As in numa_mm_slot(). */
-	struct numa_threads *threads = smp_load_acquire(&entry->threads);
+	struct numa_slots *slots = smp_load_acquire(&entry->slots);
 
-	if (!threads)
-		return &entry->slot;
-	if (READ_ONCE(entry->crowded))
-		return &threads->slot[smp_processor_id() % NUMA_THREADS];
-	return &threads->slot[numa_thread_slot(pid)];
+	return slots ? &slots->slot[smp_processor_id() % NUMA_SLOTS] : &entry->slot;
 }
 
 /* fault.c */
 void numa_on_hint_fault(int last_cpupid, int pages, int flags);
-void numa_on_hint_vma(const struct vm_area_struct *vma);
-
-/**
- * struct numa_looker - argument of numa_look_unarmed()
- * @mm: the address space
- * @pass: number of the pass, which chooses the entries to look at
- */
-struct numa_looker {
-	struct mm_struct *mm;
-	u32 pass;
-};
 
 /* look.c */
 enum numa_backing numa_look_backing(void *mm, u64 region);
-bool numa_look_unarmed(void *arg, const struct numa_range *range);
 
 /* promote.c */
 void numa_promote_start(void);
@@ -398,7 +348,6 @@ void numa_promote_show(struct seq_file *m, const struct numa_mm *entry);
 /* scan.c */
 void numa_on_scan_begin(void);
 bool numa_on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part);
-unsigned long numa_on_scan_charge(struct vm_area_struct *vma, unsigned long total);
 
 /* mm.c */
 void numa_on_mm_exit(struct mm_struct *mm);

@@ -32,7 +32,6 @@ TRACE_EVENT(numa_decision,
 		__field(u64, run_ms)
 		__field(u32, pass)
 		__field(u32, kernel_ms)
-		__field(u32, worst)
 		__field(u32, rate)
 		__field(u32, recent)
 		__field(u32, private)
@@ -54,7 +53,6 @@ TRACE_EVENT(numa_decision,
 		__entry->run_ms = facts->run_ms;
 		__entry->pass = facts->pass;
 		__entry->kernel_ms = facts->kernel_ms;
-		__entry->worst = facts->worst;
 		__entry->rate = decision->rate;
 		__entry->recent = decision->recent;
 		__entry->private = decision->private * 10;
@@ -65,13 +63,13 @@ TRACE_EVENT(numa_decision,
 		lmm_assign_str(reason, numa_reason_words[decision->reason]);
 		lmm_assign_str(limit, numa_limit_words[decision->limit]);
 	),
-	TP_printk("tgid=%d pid=%d faults=%llu local_private=%llu local_shared=%llu remote_private=%llu remote_shared=%llu scanned=%llu resident=%llu lived_ms=%llu run_ms=%llu pass=%u kernel_ms=%u worst=%u rate=%u recent=%u private=%u slope=%u trend=%s learnt_ms=%u period_ms=%u reason=%s limit=%s",
+	TP_printk("tgid=%d pid=%d faults=%llu local_private=%llu local_shared=%llu remote_private=%llu remote_shared=%llu scanned=%llu resident=%llu lived_ms=%llu run_ms=%llu pass=%u kernel_ms=%u rate=%u recent=%u private=%u slope=%u trend=%s learnt_ms=%u period_ms=%u reason=%s limit=%s",
 		  __entry->tgid, __entry->pid, __entry->faults,
 		  __entry->pages[NUMA_LOCAL_PRIVATE], __entry->pages[NUMA_LOCAL_SHARED],
 		  __entry->pages[NUMA_REMOTE_PRIVATE], __entry->pages[NUMA_REMOTE_SHARED],
 		  __entry->scanned, __entry->resident, __entry->lived_ms, __entry->run_ms,
-		  __entry->pass, __entry->kernel_ms, __entry->worst, __entry->rate,
-		  __entry->recent, __entry->private, __entry->slope,
+		  __entry->pass, __entry->kernel_ms, __entry->rate, __entry->recent,
+		  __entry->private, __entry->slope,
 		  __entry->lengthening ? "longer" : "shorter", __entry->learnt_ms,
 		  __entry->period_ms, __get_str(reason), __get_str(limit))
 );

@@ -691,10 +691,10 @@ def test_a_knob_that_cannot_be_put_back_holds_up_no_other(world: World) -> None:
     """What an earlier module had, this one may refuse."""
     control = open_control(world.host)
     before = switch.found_on(control)
-    found = before | {"numa": before["numa"] | {"scan_period_min_ms": "999999999"}}
+    found = before | {"numa": before["numa"] | {"promote_rate_mb": "999999999"}}
     hands = switch.Switch(control, found, 60, before)
     hands.to_arm({"pcp": {"enabled": "1", "period_ms": "500"}})
-    with fails(Exit.PARTIAL, "every policy is off, but not put back: numa/scan_period_min_ms"):
+    with fails(Exit.PARTIAL, "every policy is off, but not put back: numa/promote_rate_mb"):
         hands.to_stock()
     assert control.settings() == before
     assert control.lease() == 0

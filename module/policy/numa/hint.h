@@ -2,8 +2,8 @@
 /*
  * hint.h - what NUMA balancing asks and tells: scans and hint faults
  */
-#ifndef LIVEMM_POLICY_COMMON_HINT_H
-#define LIVEMM_POLICY_COMMON_HINT_H
+#ifndef LIVEMM_POLICY_NUMA_HINT_H
+#define LIVEMM_POLICY_NUMA_HINT_H
 
 #include <linux/cpuset.h>
 #include <linux/jiffies.h>
@@ -11,7 +11,7 @@
 #include <linux/nodemask.h>
 #include <linux/sched.h>
 
-#include "compat/release.h"
+#include "compat/compat.h"
 
 /**
  * lmm_hint_is_private() - did the same thread have the last hint fault on the page?
@@ -63,4 +63,4 @@ static inline unsigned long lmm_scan_asked(const struct task_struct *task)
 	return asked && !time_before(jiffies, asked) ? asked : 0;
 }
 
-#endif /* LIVEMM_POLICY_COMMON_HINT_H */
+#endif /* LIVEMM_POLICY_NUMA_HINT_H */
