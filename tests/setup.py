@@ -40,7 +40,8 @@ def no_kernel() -> Iterator[str]:
 def known_groups() -> Iterator[str]:
     """The Makefile asks for groups that there are, and each group is asked for."""
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    lines = re.findall(r"call have,(.*)\)$|^GUESTS := (.*)$|--kernels \S+ (.*)$", text, re.MULTILINE)
+    lines = re.findall(r"call have,(.*)\)$|^GUESTS := (.*)$|--kernels \S+ (.*)$", text,
+                       re.MULTILINE)
     asked = set(re.findall(r"[a-z]+", " ".join(word for line in lines for word in line))) - {"all"}
     for group in sorted(asked ^ set(groups())):
         yield f"{group}: not in both Makefile and guests/packages.sh"
