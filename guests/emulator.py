@@ -22,12 +22,13 @@ from guests.kernels import MATRIX, cache_dir, mirror
 from guests.report import ToolError, main_guard, say
 
 PROGRAM = "qemu-system-x86_64"
-LIBRARIES = "usr/lib/x86_64-linux-gnu"
+# Some packages of Debian 12 have their libraries below /lib.
+LIBRARIES = "x86_64-linux-gnu"
 # Firmware and modules of the same version as the program, not the host's.
 WRAPPER = f"""#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
-libraries=$here/{LIBRARIES}
-export LD_LIBRARY_PATH="$libraries" QEMU_MODULE_DIR="$libraries/qemu"
+libraries=$here/usr/lib/{LIBRARIES}
+export LD_LIBRARY_PATH="$libraries:$here/lib/{LIBRARIES}" QEMU_MODULE_DIR="$libraries/qemu"
 exec "$here/usr/bin/{PROGRAM}" -L "$here/usr/share/qemu" -L "$here/usr/share/seabios" "$@"
 """
 
