@@ -50,7 +50,7 @@ int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(voi
 		goto err_free;
 	}
 	if (lmm_btf_init())
-		pr_info("this kernel has no BTF; hooks need force=1\n");
+		pr_info("this kernel has no BTF, so no hook can be checked\n");
 	klp_handlers = handlers->klp;
 	lmm_entry_init(handlers->entry);
 	lmm_klp_init();
@@ -579,8 +579,6 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 			scnprintf(why, len, "%s", STUCK);
 		else if (READ_ONCE(hook->is_shared))
 			scnprintf(why, len, "%s", shared_words(hook));
-		else if (hook->why[0])
-			scnprintf(why, len, "%s", hook->why);
 		return "armed";
 	}
 	lmm_row_obstacle(hook, words, sizeof(words));
@@ -591,7 +589,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 		row_impact(hook, words, why, len);
 		return "unavailable";
 	}
-	scnprintf(why, len, "%s", hook->stuck ? STUCK : hook->why);
+	scnprintf(why, len, "%s", hook->stuck ? STUCK : "");
 	return "idle";
 }
 

@@ -2,11 +2,7 @@
 /*
  * verify.c - check a hook against the running kernel before the hook is armed
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/kernel.h>
-#include <linux/module.h>
-#include <linux/printk.h>
 
 #include "prototype.h"
 #include "symbols.h"
@@ -14,10 +10,6 @@
 
 /* Long enough for every prototype we hook, with room to show a longer one. */
 #define PROTO_LEN	256
-
-static bool force;
-module_param(force, bool, 0400);
-MODULE_PARM_DESC(force, "use hooks that the kernel's BTF cannot confirm (default: 0)");
 
 struct tracepoint_search {
 	const char *name;
@@ -101,7 +93,7 @@ static bool type_agrees(const struct lmm_hook *hook,
 		break;
 	}
 	if (err == -EOPNOTSUPP) {
-		scnprintf(why, len, "no BTF to check against (force=1 skips the check)");
+		scnprintf(why, len, "no BTF to check against");
 		return false;
 	}
 	if (err) {
@@ -140,8 +132,7 @@ static bool any_type_agrees(const struct lmm_hook *hook, const struct lmm_hook_a
  *
  * The symbol is unique in vmlinux.  A function is code, with an ftrace site at its entry
  * (livepatch, direct).  Prototype or layout are as expected.  A variable has the place and the
- * length of its type.  The module parameter `force` overrides only prototype, layout, place and
- * length, and the log says so.
+ * length of its type.
  *
  * Context: process; control mutex held, or before anybody else can look.
  */
@@ -183,13 +174,5 @@ void lmm_hook_verify(struct lmm_hook *hook)
 		scnprintf(hook->why, sizeof(hook->why), "no ftrace site at the entry (notrace)");
 		return;
 	}
-	if (!any_type_agrees(hook, alt, hook->why, sizeof(hook->why))) {
-		if (!force)
-			return;
-		pr_warn("hook %s: %s: %s: used all the same, because of force=1\n",
-			hook->name, hook->symbol, hook->why);
-		scnprintf(hook->why, sizeof(hook->why), "forced, %s not checked",
-			  hook->mech == LMM_MECH_DATA ? "type" : "prototype");
-	}
-	hook->available = true;
+	hook->available = any_type_agrees(hook, alt, hook->why, sizeof(hook->why));
 }

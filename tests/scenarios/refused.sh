@@ -36,10 +36,6 @@ check "without a hook that both modes require pcp is not supported" \
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "drain_list"
 check "status says unsupported" tells status '^pcp +unsupported .*drain_list'
 need rmmod livemm
-need insmod "$variants/livemm-break-drain_list.ko" force=1
-check "force=1 overrides that" grep -q "^yes" "$LMM_DBG/pcp/supported"
-check "and says so in the log" sh -c 'dmesg | grep -q "hook drain_list: .*force=1"'
-need rmmod livemm
 
 need insmod "$variants/livemm-name-drain_list.ko"
 check "an argument of another name is refused in words" tells hooks \

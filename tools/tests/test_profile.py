@@ -360,7 +360,7 @@ def test_defaults_noted_at_load_come_first(host: FakeHost, ctl: Ctl) -> None:
 
 
 @pytest.mark.parametrize("shown", ["options livemm policies=pcp:enabled=1\n",
-                                   'options livemm force=1 policies="x"\n'])
+                                   'options livemm livepatch=0 policies="x"\n'])
 def test_defaults_are_not_learned_of_what_was_set(host: FakeHost, shown: str) -> None:
     host.answers["modprobe --showconfig"] = Ran(0, shown, "")
     assert not learn(host)

@@ -60,9 +60,6 @@ def loaded(scene: Scene) -> Finding:
     if scene.line(f"{MODULE}/parameters/off") == "Y":
         return warn("livemm.off=1: every policy is refused",
                     "remove livemm.off=1 from the kernel command line, or unload and load again")
-    if scene.line(f"{MODULE}/parameters/force") == "Y":
-        return warn("force=1: hooks are used that could not be verified",
-                    "load livemm without force=1")
     return ok(f"livemm {version or 'of unknown version'} is loaded")
 
 
@@ -82,9 +79,7 @@ def hooks(scene: Scene) -> Finding:
     if pinned:
         return fail(f"cannot be unhooked: {', '.join(pinned)}; livemm stays loaded",
                     "reboot when it suits you; see dmesg")
-    # Another finding reports hooks that force=1 has changed.
-    silent = [hook for hook in scene.hooks if hook.state == "idle" and hook.reason
-              and not hook.reason.startswith("forced")]
+    silent = [hook for hook in scene.hooks if hook.state == "idle" and hook.reason]
     if silent:
         return warn("idle for a reason: "
                     + "; ".join(f"{hook.name}: {hook.reason}" for hook in silent[:HOOKS_NAMED]),
