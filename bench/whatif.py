@@ -50,9 +50,8 @@ class Side:
         return f"{self.tag}=" + "+".join(f"{name}:{text}" for name, text in self.settings.items())
 
 
-def _pcp(decay_ms: int = 3000, high_max_pct: str = "12.5", gain_pct: int = 100) -> dict[str, str]:
-    return {"pcp": f"mode=event,decay_ms={decay_ms},high_max_pct={high_max_pct},"
-                   f"gain_pct={gain_pct}"}
+def _pcp(decay_ms: int = 3000, high_max_pct: str = "12.5") -> dict[str, str]:
+    return {"pcp": f"mode=event,decay_ms={decay_ms},high_max_pct={high_max_pct}"}
 
 
 def _zonelock(max_pages_pct: str = "4", max_age_ms: int = 1000) -> dict[str, str]:
@@ -63,7 +62,7 @@ OFF = Side("off", "", {})
 SIDES = (
     Side("pcp-defaults", "defaults", _pcp()),
     Side("pcp-small", "high_max_pct=2", _pcp(high_max_pct="2")),
-    Side("pcp-short", "decay_ms=500, gain_pct=50", _pcp(decay_ms=500, gain_pct=50)),
+    Side("pcp-short", "decay_ms=500", _pcp(decay_ms=500)),
     Side("zonelock-defaults", "defaults", _zonelock()),
     Side("zonelock-small", "max_pages_pct=1, max_age_ms=300", _zonelock("1", 300)),
     Side("both", "defaults", {**_pcp(), **_zonelock()}),

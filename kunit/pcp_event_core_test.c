@@ -80,20 +80,17 @@ static const struct mix_case {
 	long pages;
 	int held;
 	int free;
-	u32 gain_pct;
 	bool sees_refills;
 } mix_cases[] = {
-	{ "4 MiB", 1024, 0, 0, 100, true },
-	{ "16 MiB", 4096, 0, 0, 100, true },
-	{ "64 MiB", 16384, 0, 0, 100, true },
-	{ "near the maximum", 30000, 0, 0, 100, true },
-	{ "short pauses", 16384, 1, 1, 100, true },
-	{ "long pauses", 16384, 3, 3, 100, true },
-	{ "held for long", 16384, PCP_USE_TICKS - 3, 0, 100, true },
-	{ "rare", 16384, 0, PCP_USE_TICKS - 3, 100, true },
-	{ "refills not seen", 16384, 1, 1, 100, false },
-	{ "half the gain", 16384, 1, 1, 50, true },
-	{ "twice the gain", 16384, 1, 1, 200, true },
+	{ "4 MiB", 1024, 0, 0, true },
+	{ "16 MiB", 4096, 0, 0, true },
+	{ "64 MiB", 16384, 0, 0, true },
+	{ "near the maximum", 30000, 0, 0, true },
+	{ "short pauses", 16384, 1, 1, true },
+	{ "long pauses", 16384, 3, 3, true },
+	{ "held for long", 16384, PCP_USE_TICKS - 3, 0, true },
+	{ "rare", 16384, 0, PCP_USE_TICKS - 3, true },
+	{ "refills not seen", 16384, 1, 1, false },
 };
 
 NAMED_CASES(mix, mix_cases);
@@ -101,18 +98,6 @@ NAMED_CASES(mix, mix_cases);
 /* Bursts in which a mix must settle, and bursts that are checked afterwards. */
 #define SETTLE_ROUNDS	3
 #define STEADY_ROUNDS	20
-
-/*
- * A drain doubles the bound until the outstanding pages are known, and answers the error in one
- * step at 100 percent gain, in some more at other gains.  So allow the logarithm of the growth, and
- * a few more.
- */
-static unsigned int raises_allowed(const struct mix_case *c)
-{
-	unsigned int steps = ilog2(c->pages / MODEL_DEF) + 1;
-
-	return steps * max(100 / c->gain_pct, 1U) + 2;
-}
 
 static void a_mix_settles_at_its_size(struct kunit *test)
 {
@@ -125,21 +110,22 @@ static void a_mix_settles_at_its_size(struct kunit *test)
 	int i;
 
 	model_init(&m, MODEL_DEF, MODEL_MAX);
-	m.steer.gain_pct = c->gain_pct;
-	m.steer.sees_refills = c->sees_refills;
+	m.limits.sees_refills = c->sees_refills;
 	m.alloc_ns = 20000;
 	m.free_ns = 6000;
 	steer(&m, burst, SETTLE_ROUNDS);
-	KUNIT_EXPECT_LE(test, m.raises, raises_allowed(c));
-	KUNIT_EXPECT_LE(test, m.top, (int)(c->pages + max(c->pages / 10,
-							  c->pages * c->gain_pct / 300)));
+	/*
+	 * A drain doubles the bound until the outstanding pages are known, and answers the error in
+	 * one step.  So allow the logarithm of the growth, and a few more.
+	 */
+	KUNIT_EXPECT_LE(test, m.raises, ilog2(c->pages / MODEL_DEF) + 3U);
+	KUNIT_EXPECT_LE(test, m.top, (int)(c->pages + c->pages / 3));
 
 	before = model_crossed(&m);
 	for (i = 0; i < STEADY_ROUNDS; i++) {
 		steer(&m, burst, 1);
 		KUNIT_EXPECT_GE(test, model_high(&m), (int)(c->pages - c->pages / 10));
-		KUNIT_EXPECT_LE(test, model_high(&m),
-				(int)(c->pages + max(c->pages / 10, c->pages * c->gain_pct / 300)));
+		KUNIT_EXPECT_LE(test, model_high(&m), (int)(c->pages + c->pages / 3));
 	}
 	/* Refills and drains have become rare: about three batches a round cross, on average. */
 	KUNIT_EXPECT_LE(test, model_crossed(&m) - before,
@@ -178,7 +164,7 @@ static void a_mix_above_the_maximum_crosses_by_the_rest(struct kunit *test)
 
 	model_init(&m, MODEL_DEF, MODEL_MAX);
 	m.by_run = c->by_run;
-	m.steer.sees_refills = !c->by_run;
+	m.limits.sees_refills = !c->by_run;
 	steer(&m, burst, SETTLE_ROUNDS);
 	before = model_crossed(&m);
 	m.biggest_drain = 0;
@@ -250,7 +236,7 @@ static void a_load_that_moves_enlarges_neither(struct kunit *test)
 
 #define PRESSED_HIGH	4000
 #define PRESSED(...)	{ .def = MODEL_DEF, .max = MODEL_MAX, .now = PRESSED_HIGH,	\
-			  .batch = MODEL_BATCH, __VA_ARGS__ }
+			  .batch = MODEL_BATCH, .sees_refills = true, __VA_ARGS__ }
 
 /*
  * A flag in @limits and its effect on a list raised to PRESSED_HIGH: bound and reason of a tick,
@@ -299,16 +285,16 @@ static void pressure(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tick.hands_off, c->hands_off);
 	KUNIT_EXPECT_EQ(test, tick.reason, c->reason);
 
-	drain = pcp_event_drain(&m.event, &sample, &m.limits, &m.steer);
+	drain = pcp_event_drain(&m.event, &sample, &m.limits);
 	KUNIT_EXPECT_EQ(test, drain.reason, c->drain);
 	free = c->drain == PCP_BY_USE;
 	KUNIT_EXPECT_GE(test, drain.high, free ? PRESSED_HIGH + PRESSED_HIGH / 2 : PRESSED_HIGH);
 	KUNIT_EXPECT_LE(test, drain.high, free ? 2 * PRESSED_HIGH : PRESSED_HIGH);
 	/* Under pressure the kernel gets what it asks for, in drains and refills. */
-	KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&m.event, &sample, 2000, &m.limits, &m.steer),
+	KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&m.event, &sample, 2000, &m.limits),
 			free ? PRESSED_HIGH >> PCP_DRAIN_SHIFT : 2000);
-	KUNIT_EXPECT_EQ(test, pcp_event_refill_count(&m.event, MODEL_BATCH, 0, &m.limits,
-						     &m.steer), MODEL_BATCH);
+	KUNIT_EXPECT_EQ(test, pcp_event_refill_count(&m.event, MODEL_BATCH, 0, &m.limits),
+			MODEL_BATCH);
 }
 
 /* As many bursts as a mix gets to settle. */
@@ -433,7 +419,7 @@ static void a_list_that_nobody_takes_from_stays(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(sees_refills); i++) {
 		model_init(&m, MODEL_DEF, MODEL_MAX);
-		m.steer.sees_refills = sees_refills[i];
+		m.limits.sees_refills = sees_refills[i];
 		m.limits.now = PRESSED_HIGH;
 		pcp_event_begin(&m.event, &full, 0);
 		/* The first tick counts as used. */
@@ -441,11 +427,11 @@ static void a_list_that_nobody_takes_from_stays(struct kunit *test)
 			pcp_event_tick(&m.event, &full, 0, &m.limits);
 		/* Pages of another migratetype were missing for a moment; the list was full. */
 		pcp_event_refill(&m.event, &full, 10 * MODEL_BATCH);
-		KUNIT_EXPECT_EQ(test, pcp_event_drain(&m.event, &out, &m.limits, &m.steer).high,
+		KUNIT_EXPECT_EQ(test, pcp_event_drain(&m.event, &out, &m.limits).high,
 				PRESSED_HIGH);
 		/* Now the CPU takes all pages of the list, and more. */
 		pcp_event_refill(&m.event, &empty, PRESSED_HIGH);
-		KUNIT_EXPECT_GT(test, pcp_event_drain(&m.event, &out, &m.limits, &m.steer).high,
+		KUNIT_EXPECT_GT(test, pcp_event_drain(&m.event, &out, &m.limits).high,
 				PRESSED_HIGH);
 	}
 }
@@ -455,21 +441,16 @@ static void a_list_that_nobody_takes_from_stays(struct kunit *test)
 static void all_allocation_doubles_the_batch(struct kunit *test)
 {
 	struct list_model m;
-	u32 scale;
+	u32 i;
 
-	for (scale = 0; scale <= MODEL_SCALE + 1; scale++) {
-		u32 i;
-
-		model_init(&m, LARGE_DEF, LARGE_MAX);
-		m.steer.batch_max_scale = scale;
-		for (i = 0; i <= scale + 2; i++) {
-			model_alloc(&m, m.count);
-			m.biggest_refill = 0;
-			model_alloc(&m, 1);
-			KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << min(i, scale));
-		}
-		model_is_right(test, &m);
+	model_init(&m, LARGE_DEF, LARGE_MAX);
+	for (i = 0; i <= PCP_BATCH_SCALE + 2; i++) {
+		model_alloc(&m, m.count);
+		m.biggest_refill = 0;
+		model_alloc(&m, 1);
+		KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << min(i, PCP_BATCH_SCALE));
 	}
+	model_is_right(test, &m);
 	/* A refill leaves a small list room for a batch of frees. */
 	model_init(&m, MODEL_DEF, MODEL_MAX);
 	model_alloc(&m, MANY_PAGES);
@@ -503,21 +484,12 @@ static void a_drain_ends_the_doubling(struct kunit *test)
 static void all_freeing_doubles_the_batch(struct kunit *test)
 {
 	struct list_model m;
-	u32 scale;
 
-	for (scale = 0; scale <= MODEL_SCALE; scale++) {
-		model_init(&m, LARGE_DEF, LARGE_MAX);
-		m.steer.batch_max_scale = scale;
-		model_free(&m, MANY_PAGES);
-		KUNIT_EXPECT_EQ(test, m.biggest_drain, MODEL_BATCH << scale);
-		KUNIT_EXPECT_EQ(test, m.raises, 0U);
-		model_is_right(test, &m);
-	}
-	/* The kernel's request is the limit, whatever the knob says. */
 	model_init(&m, LARGE_DEF, LARGE_MAX);
-	m.steer.batch_max_scale = MODEL_SCALE + 1;
 	model_free(&m, MANY_PAGES);
-	KUNIT_EXPECT_EQ(test, m.biggest_drain, MODEL_BATCH << MODEL_SCALE);
+	KUNIT_EXPECT_EQ(test, m.biggest_drain, MODEL_BATCH << PCP_BATCH_SCALE);
+	KUNIT_EXPECT_EQ(test, m.raises, 0U);
+	model_is_right(test, &m);
 }
 
 /* Edge cases */
@@ -562,31 +534,25 @@ static void only_differences_count(struct kunit *test)
 	}
 }
 
-/* At most twice the list, however much is outstanding and whatever the gain. */
+/* At most twice the list, however much is outstanding. */
 static void far_counts_are_answered_in_bounds(struct kunit *test)
 {
 	static const long nets[] = { LONG_MIN, LONG_MIN + 1, -1, 0, LONG_MAX - 1, LONG_MAX };
-	static const u32 gains[] = { 10, 100, 200 };
-	unsigned int from, to, gain;
+	unsigned int from, to;
 
 	for (from = 0; from < ARRAY_SIZE(nets); from++) {
 		for (to = 0; to < ARRAY_SIZE(nets); to++) {
-			for (gain = 0; gain < ARRAY_SIZE(gains); gain++) {
-				const struct pcp_sample old = { .net = nets[from] };
-				const struct pcp_sample now = {
-					.count = MODEL_DEF, .net = nets[to],
-				};
-				struct pcp_decision got;
-				struct list_model m;
+			const struct pcp_sample old = { .net = nets[from] };
+			const struct pcp_sample now = { .count = MODEL_DEF, .net = nets[to] };
+			struct pcp_decision got;
+			struct list_model m;
 
-				model_init(&m, MODEL_DEF, MODEL_MAX);
-				m.steer.gain_pct = gains[gain];
-				pcp_event_begin(&m.event, &old, 0);
-				pcp_event_refill(&m.event, &old, MODEL_BATCH);
-				got = pcp_event_drain(&m.event, &now, &m.limits, &m.steer);
-				KUNIT_EXPECT_GE(test, got.high, MODEL_DEF);
-				KUNIT_EXPECT_LE(test, got.high, 2 * MODEL_DEF);
-			}
+			model_init(&m, MODEL_DEF, MODEL_MAX);
+			pcp_event_begin(&m.event, &old, 0);
+			pcp_event_refill(&m.event, &old, MODEL_BATCH);
+			got = pcp_event_drain(&m.event, &now, &m.limits);
+			KUNIT_EXPECT_GE(test, got.high, MODEL_DEF);
+			KUNIT_EXPECT_LE(test, got.high, 2 * MODEL_DEF);
 		}
 	}
 }
@@ -650,17 +616,16 @@ static void an_empty_list_of_a_small_zone_gets_its_default(struct kunit *test)
 static void a_drain_that_is_no_free_ends(struct kunit *test)
 {
 	const struct pcp_limits limits = { .def = LARGE_DEF, .max = LARGE_MAX, .batch = 63 };
-	const struct pcp_steer steer = { .gain_pct = 100, .batch_max_scale = 5 };
 	struct pcp_sample sample = { .count = 5000 };
 	struct pcp_event event;
 	int steps = 0;
 
 	pcp_event_begin(&event, &sample, 0);
 	/* A free drains nothing of a list that has room. */
-	KUNIT_EXPECT_EQ(test, 0, pcp_event_drain_first(&event, &sample, 2016, 0, &limits, &steer));
+	KUNIT_EXPECT_EQ(test, 0, pcp_event_drain_first(&event, &sample, 2016, 0, &limits));
 	for (; sample.count > 0 && steps < 100; steps++)
 		sample.count -= pcp_event_drain_first(&event, &sample, min(sample.count, 2016),
-						      limits.batch, &limits, &steer);
+						      limits.batch, &limits);
 	KUNIT_EXPECT_EQ(test, 0, sample.count);
 }
 

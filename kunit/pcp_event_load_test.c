@@ -62,9 +62,7 @@ static void random_traces_keep_the_rules(struct kunit *test)
 		int def = 4 * MODEL_BATCH + prandom_u32_state(&rnd) % 7000;
 
 		model_init(&m, def, def + prandom_u32_state(&rnd) % 30000);
-		m.steer.gain_pct = 10 + prandom_u32_state(&rnd) % 191;
-		m.steer.batch_max_scale = prandom_u32_state(&rnd) % 7;
-		m.steer.sees_refills = prandom_u32_state(&rnd) % 2;
+		m.limits.sees_refills = prandom_u32_state(&rnd) % 2;
 		m.in_parts = prandom_u32_state(&rnd) % 2;
 		m.alloc_ns = 1 + prandom_u32_state(&rnd) % 50000;
 		m.free_ns = 1 + prandom_u32_state(&rnd) % 50000;
@@ -79,7 +77,7 @@ static void random_traces_keep_the_rules(struct kunit *test)
 		/* Raised pages go back in time, whatever happened before. */
 		m.limits = (struct pcp_limits){
 			.def = def, .max = def + 30000, .batch = MODEL_BATCH,
-			.now = m.limits.now,
+			.now = m.limits.now, .sees_refills = m.limits.sees_refills,
 		};
 		model_ticks(&m, RETURN_TICKS);
 		KUNIT_ASSERT_LE(test, m.count, def);
@@ -209,7 +207,7 @@ static unsigned long crossed_of_rounds(struct kunit *test, bool in_parts, bool a
 	struct list_model m;
 
 	model_init(&m, 948, MODEL_MAX);
-	m.steer.sees_refills = false;
+	m.limits.sees_refills = false;
 	m.by_run = true;
 	m.in_parts = in_parts;
 	m.alone = alone;
@@ -240,11 +238,11 @@ static void parts_of_a_drain_are_one(struct kunit *test)
 
 /* Drain a list of blocks of 8 pages, in parts of a batch; returns the pages that went. */
 static int drain_of_blocks(struct pcp_event *event, struct pcp_sample *sample,
-			   const struct pcp_limits *limits, const struct pcp_steer *steer)
+			   const struct pcp_limits *limits)
 {
 	int pages, moved, total = 0;
 
-	pages = pcp_event_drain_first(event, sample, limits->batch, 0, limits, steer);
+	pages = pcp_event_drain_first(event, sample, limits->batch, 0, limits);
 	for (; pages > 0; pages = pcp_event_drain_next(event, limits->batch)) {
 		moved = DIV_ROUND_UP(pages, 8) * 8;
 		pcp_event_drain_went(event, moved - pages);
@@ -261,7 +259,6 @@ static int drain_of_blocks(struct pcp_event *event, struct pcp_sample *sample,
 static void blocks_go_whole_and_count(struct kunit *test)
 {
 	const struct pcp_limits limits = { .def = LARGE_DEF, .max = LARGE_MAX, .batch = 57 };
-	const struct pcp_steer steer = { .gain_pct = 100, .batch_max_scale = 5 };
 	struct pcp_sample sample = { .count = LARGE_DEF };
 	struct pcp_event event;
 	int whole, moved, i;
@@ -270,10 +267,10 @@ static void blocks_go_whole_and_count(struct kunit *test)
 	pcp_event_begin(&event, &sample, 0);
 	for (i = 0; i < PCP_NET_TICKS; i++)
 		pcp_event_tick(&event, &sample, 0, &limits);
-	pcp_event_drain(&event, &sample, &limits, &steer);
-	whole = pcp_event_drain_count(&event, &sample, INT_MAX, &limits, &steer);
+	pcp_event_drain(&event, &sample, &limits);
+	whole = pcp_event_drain_count(&event, &sample, INT_MAX, &limits);
 	KUNIT_ASSERT_GT(test, whole, 16 * limits.batch);
-	moved = drain_of_blocks(&event, &sample, &limits, &steer);
+	moved = drain_of_blocks(&event, &sample, &limits);
 	KUNIT_EXPECT_GE(test, moved, whole);
 	KUNIT_EXPECT_LT(test, moved, whole + 8);
 	pcp_event_tick(&event, &sample, 0, &limits);
@@ -289,7 +286,6 @@ static void blocks_go_whole_and_count(struct kunit *test)
 static void parts_that_went_ahead_count_once(struct kunit *test)
 {
 	const struct pcp_limits limits = { .def = LARGE_DEF, .max = LARGE_MAX, .batch = 63 };
-	const struct pcp_steer steer = { .gain_pct = 100, .batch_max_scale = 5 };
 	struct pcp_sample sample = { .count = LARGE_DEF };
 	unsigned long drained;
 	struct pcp_event event;
@@ -297,7 +293,7 @@ static void parts_that_went_ahead_count_once(struct kunit *test)
 
 	pcp_event_begin(&event, &sample, 0);
 	KUNIT_ASSERT_EQ(test, 63,
-			pcp_event_drain_first(&event, &sample, 63, 2016, &limits, &steer));
+			pcp_event_drain_first(&event, &sample, 63, 2016, &limits));
 	event.drain_rest = 2016 - 63;
 	drained = event.use[event.now].drained;
 	pcp_event_drain_beyond(&event, 945);
@@ -340,7 +336,7 @@ static void a_full_list_grows_for_bursts(struct kunit *test)
 	int round;
 
 	model_init(&m, 378, MODEL_MAX);
-	m.steer.sees_refills = false;
+	m.limits.sees_refills = false;
 	m.by_run = true;
 	m.count = c->count;
 	m.limits.now = c->high;
@@ -375,7 +371,7 @@ static void a_list_that_only_fills_stays(struct kunit *test)
 	int round, tick;
 
 	model_init(&m, MODEL_DEF, LARGE_MAX);
-	m.steer.sees_refills = false;
+	m.limits.sees_refills = false;
 	m.by_run = true;
 	m.limits.now = LARGE_DEF;
 	m.top = LARGE_DEF;
@@ -424,7 +420,6 @@ static void pages_missing_from_a_full_list_are_use(struct kunit *test)
 	struct pcp_limits limits = {
 		.def = MODEL_DEF, .max = MODEL_MAX, .now = 2841, .batch = MODEL_BATCH,
 	};
-	const struct pcp_steer steer = { .gain_pct = 100, .batch_max_scale = MODEL_SCALE };
 	struct pcp_sample sample = { .count = 2841 };
 	struct pcp_event event;
 	int tick;
@@ -441,14 +436,14 @@ static void pages_missing_from_a_full_list_are_use(struct kunit *test)
 	sample.freed += 940;
 	sample.net -= 940;
 	if (c->raised) {
-		KUNIT_EXPECT_GT(test, pcp_event_drain(&event, &sample, &limits, &steer).high,
+		KUNIT_EXPECT_GT(test, pcp_event_drain(&event, &sample, &limits).high,
 				limits.now + limits.now / 2);
-		KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&event, &sample, 2016, &limits, &steer),
+		KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&event, &sample, 2016, &limits),
 				limits.now >> PCP_DRAIN_SHIFT);
 	} else {
-		KUNIT_EXPECT_EQ(test, pcp_event_drain(&event, &sample, &limits, &steer).high,
+		KUNIT_EXPECT_EQ(test, pcp_event_drain(&event, &sample, &limits).high,
 				limits.now);
-		KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&event, &sample, 2016, &limits, &steer),
+		KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&event, &sample, 2016, &limits),
 				2016);
 	}
 }
@@ -521,9 +516,9 @@ static void a_list_is_raised_for_what_its_cpu_takes(struct kunit *test)
 		pcp_event_refill(&m.event, &empty, out);
 		model_ticks(&m, tick);
 		for (full.type = 0; full.type < PCP_TYPES; full.type++)
-			KUNIT_EXPECT_EQ(test, pcp_event_drain(&m.event, &full, &m.limits,
-							      &m.steer).high > MODEL_DEF,
-					full.type == empty.type);
+			KUNIT_EXPECT_EQ(test, full.type == empty.type,
+					pcp_event_drain(&m.event, &full, &m.limits).high >
+					MODEL_DEF);
 	}
 }
 

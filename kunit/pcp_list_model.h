@@ -34,7 +34,6 @@
 struct list_model {
 	struct pcp_event event;		/* the core's state of the list */
 	struct pcp_limits limits;	/* @now is the bound that the core has set */
-	struct pcp_steer steer;		/* settings of the core */
 	int count;			/* pages in the list */
 	bool by_run;			/* the kernel's batches are those of 6.12 */
 	bool in_parts;			/* the kernel drains a batch at a time, as 7.2 does */
@@ -80,17 +79,14 @@ static void model_must(struct list_model *m, bool right, const char *wrong)
 		m->wrong = wrong;
 }
 
-/* An empty list with default bound @def and maximum @max, and default knobs. */
+/* An empty list with default bound @def and maximum @max. */
 static void model_init(struct list_model *m, int def, int max)
 {
 	struct pcp_sample sample;
 
 	*m = (struct list_model){
-		.limits = { .def = def, .max = max, .batch = MODEL_BATCH },
-		.steer = {
-			.gain_pct = 100,
-			.batch_max_scale = MODEL_SCALE,
-			.sees_refills = true,
+		.limits = {
+			.def = def, .max = max, .batch = MODEL_BATCH, .sees_refills = true,
 		},
 		.alloc_ns = 1,
 		.free_ns = 1,
@@ -172,12 +168,12 @@ static void model_refill(struct list_model *m)
 	int asked = m->by_run ? model_fetches(m) : m->limits.batch;
 	int pages = asked;
 
-	if (m->steer.sees_refills) {
-		pages = pcp_event_refill_count(&m->event, asked, m->count, &m->limits, &m->steer);
+	if (m->limits.sees_refills) {
+		pages = pcp_event_refill_count(&m->event, asked, m->count, &m->limits);
 		pcp_event_refill(&m->event, &sample, pages);
 	}
 	model_must(m, pages >= asked, "a refill brought less than was asked");
-	model_must(m, pages <= asked << m->steer.batch_max_scale, "a refill is too large");
+	model_must(m, pages <= asked << PCP_BATCH_SCALE, "a refill is too large");
 	model_must(m, pages == asked || pages + m->count < model_high(m),
 		   "a refill filled the list");
 	model_must(m, pages == asked || !pcp_blocked(&m->limits), "a blocked list grew a refill");
@@ -206,7 +202,7 @@ static int model_drain_part(struct list_model *m, int asked, int part)
 	int pages = asked;
 
 	if (!part)
-		pages = pcp_event_drain_first(&m->event, &sample, asked, 0, &m->limits, &m->steer);
+		pages = pcp_event_drain_first(&m->event, &sample, asked, 0, &m->limits);
 	else if (!m->alone && !pcp_blocked(&m->limits) && !m->limits.near)
 		pages = pcp_event_drain_next(&m->event, asked);
 	model_must(m, pcp_event_drain_goes_on(&m->event, sample.freed),
@@ -226,7 +222,7 @@ static void model_drain(struct list_model *m)
 	struct pcp_decision got;
 	int pages = 0, part = 0;
 
-	got = pcp_event_drain(&m->event, &sample, &m->limits, &m->steer);
+	got = pcp_event_drain(&m->event, &sample, &m->limits);
 	model_must(m, got.high >= high, "a drain lowered");
 	model_must(m, got.high <= max(m->limits.max, high), "a drain raised above the maximum");
 	model_must(m, got.high <= max(m->count + high, m->limits.sized),

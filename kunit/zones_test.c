@@ -57,12 +57,11 @@ static void zones_test_mark(struct kunit *test)
 	zone->_watermark[WMARK_HIGH] = 1000;
 	zone->lowmem_reserve[0] = 30;
 	zone->nr_reserved_highatomic = 512;
-	KUNIT_EXPECT_EQ(test, 1542, lmm_zone_mark(zone, 0));
-	KUNIT_EXPECT_EQ(test, 1642, lmm_zone_mark(zone, 10));
+	KUNIT_EXPECT_EQ(test, 1542, lmm_zone_mark(zone));
 	zone->watermark_boost = 4;
 	atomic_long_set(&zone->vm_stat[NR_FREE_CMA_PAGES], 70000);
-	KUNIT_EXPECT_EQ(test, 1542, lmm_zone_steady_mark(zone, 0));
-	KUNIT_EXPECT_EQ(test, IS_ENABLED(CONFIG_CMA) ? 71546 : 1546, lmm_zone_mark(zone, 0));
+	KUNIT_EXPECT_EQ(test, 1542, lmm_zone_steady_mark(zone));
+	KUNIT_EXPECT_EQ(test, IS_ENABLED(CONFIG_CMA) ? 71546 : 1546, lmm_zone_mark(zone));
 }
 
 static struct kunit_case zones_test_cases[] = {

@@ -33,8 +33,6 @@ CHECKPATCH_RELAXED = {
     "module/hook/table.": _TABLES,
     "module/hook/kcall.": _TABLES,
     "module/hook/klp_": _TABLES,
-    # It asks whether the lock is contended; nothing is asserted.
-    "module/policy/pcp/handlers.c": "USE_LOCKDEP",
     "tests/kmod/": "COMPLEX_MACRO,MACRO_ARG_REUSE,LINE_SPACING,BIT_MACRO",
     "bench/irqoff/": "MULTISTATEMENT_MACRO_USE_DO_WHILE,MACRO_ARG_REUSE,PREFER_KERNEL_TYPES,"
                      "BIT_MACRO,CAMELCASE",

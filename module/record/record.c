@@ -133,7 +133,7 @@ static void zone_look(struct zone *zone)
 		.managed = zone_managed_pages(zone),
 		.free = zone_page_state_snapshot(zone, NR_FREE_PAGES),
 		.high_mark = lmm_zone_high_mark(zone),
-		.mark = lmm_zone_mark(zone, 0),
+		.mark = lmm_zone_mark(zone),
 		.gap = lmm_zone_gap(zone),
 	};
 

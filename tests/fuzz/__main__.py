@@ -28,7 +28,7 @@ CORPUS = HERE / "corpus"
 TARGETS = {
     "zonelock": ["policy/zonelock/core.c", "policy/zonelock/depot.c"],
     "cma": ["policy/cma/core.c", "policy/cma/core_balance.c", "policy/cma/core_ahead.c"],
-    "pcp": ["policy/pcp/core.c", "policy/pcp/core.h"],
+    "pcp": ["policy/pcp/core.c", "policy/pcp/core_depth.c", "policy/pcp/core_depth.h"],
     "pcp_event": ["policy/pcp/core_event.c"],
     "pageblock": ["policy/pageblock/core.c", "policy/pageblock/core_census.c",
                   "policy/pageblock/core_reserve.c", "policy/common/core_budget.c",

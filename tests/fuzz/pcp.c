@@ -1,94 +1,67 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pcp.c - fuzz the sizing of lists by depth: tracks against a model that keeps every count
+ * pcp.c - fuzz the limits of lists, and mode `depth`: tracks against a model that keeps each count
  */
 #include "input.h"
 
 #include "policy/pcp/core.c"
+#include "policy/pcp/core_depth.c"
 
 #define EVENTS	256
 
-/* A count after an event, and its period. */
-struct event {
-	u32 epoch;
-	long count;
-	bool rose;
-};
-
-/* The largest rise and fall that end in a period and began at most the window ago. */
-static void model_depths(const struct event *events, unsigned int nr, u32 epoch, u32 window,
-			 long *rise, long *fall)
+/* The largest rise and fall of a period, by the counts after each of its events. */
+static void model_depths(const long *counts, unsigned int nr, long *rise, long *fall)
 {
 	unsigned int i, j;
 
 	*rise = 0;
 	*fall = 0;
 	for (i = 1; i < nr; i++) {
-		if (events[i].epoch != epoch)
-			continue;
-		for (j = i; j-- > 0;) {
-			long change = events[i].count - events[j].count;
-
-			if (events[i].rose)
-				*rise = max(*rise, change);
-			else
-				*fall = max(*fall, -change);
-			/* The count at the beginning of the first period of the window counts. */
-			if (epoch - events[j].epoch >= window)
-				break;
+		for (j = 0; j < i; j++) {
+			*rise = max(*rise, counts[i] - counts[j]);
+			*fall = max(*fall, counts[j] - counts[i]);
 		}
 	}
 }
 
 static void tracks(struct input *input)
 {
-	struct pcp_clock clock = {
-		.epoch = take(input, 4),
-		.window = take_within(input, 1, PCP_WINDOW_MAX),
-	};
-	struct pcp_track track = { .epoch = clock.epoch, .last_epoch = clock.epoch - 1 };
-	struct event events[EVENTS] = { { .epoch = clock.epoch } };
+	u32 period = take(input, 4);
+	struct pcp_track track = { .period = period };
+	struct pcp_depth average = { }, got;
+	long counts[EVENTS] = { }, rise, fall;
 	unsigned int nr = 1;
-	u32 first = clock.epoch;
 
 	while (input->left && nr < EVENTS) {
-		long pages = take_within(input, 1, 512), rise, fall, alloc, free;
+		long pages = take_within(input, 1, 512);
 		u8 what = take(input, 1);
 
 		if (what % 8 == 0) {
-			clock.epoch += 1 + what / 128;
+			/* A period without a page is none that ends. */
+			u32 gap = 1 + what / 128;
+
+			model_depths(counts, nr, &rise, &fall);
+			average.alloc = (average.alloc + rise) / 2;
+			average.free = (average.free + fall) / 2;
+			period += gap;
+			got = pcp_track_depth(&track, period);
+			MUST(got.alloc, ==, average.alloc);
+			MUST(got.free, ==, average.free);
+			got = pcp_track_depth(&track, track.period + PCP_IDLE_PERIODS + 1);
+			MUST(got.alloc + got.free, ==, 0);
+			nr = 1;
+			pcp_track_page(&track, period, pages);
+			counts[nr++] = pages;
 			continue;
 		}
 		if (what & 1)
 			pages = -pages;
-		pcp_track_page(&track, &clock, pages);
-		events[nr] = (struct event){
-			.epoch = clock.epoch,
-			.count = events[nr - 1].count + pages,
-			.rose = pages > 0,
-		};
+		pcp_track_page(&track, period, pages);
+		counts[nr] = counts[nr - 1] + pages;
 		nr++;
-		/* The window does not reach back before the track began. */
-		model_depths(events, nr, clock.epoch, min(clock.window, clock.epoch - first + 1),
-			     &rise, &fall);
+		model_depths(counts, nr, &rise, &fall);
 		MUST(track.alloc_depth, ==, rise);
 		MUST(track.free_depth, ==, fall);
-		/* A reader finds the period just as well when the next one has begun. */
-		pcp_track_collect(&track, clock.epoch, &alloc, &free);
-		MUST(alloc, ==, rise);
-		MUST(free, ==, fall);
-		if (what & 64) {
-			struct pcp_track later = track;
-			struct pcp_clock next = clock;
-
-			next.epoch++;
-			pcp_track_page(&later, &next, 1);
-			pcp_track_collect(&later, clock.epoch, &alloc, &free);
-			MUST(alloc, ==, rise);
-			MUST(free, ==, fall);
-			MUST_BE(!pcp_track_collect(&later, clock.epoch - 1, &alloc, &free));
-			MUST(alloc + free, ==, 0);
-		}
 	}
 }
 
@@ -112,19 +85,11 @@ static struct pcp_limits take_limits(struct input *input)
 
 static void depths(struct input *input)
 {
-	struct pcp_depth depth = { };
-
 	while (input->left) {
 		struct pcp_limits limits = take_limits(input);
-		long alloc = take(input, 4), free = take(input, 4);
-		struct pcp_decision decision;
-		bool reset;
+		struct pcp_depth depth = { .alloc = take(input, 4), .free = take(input, 4) };
+		struct pcp_decision decision = pcp_depth_decide(&depth, &limits);
 
-		reset = pcp_depth_period(&depth, take_bool(input), alloc, free);
-		if (reset)
-			MUST(depth.alloc + depth.free, ==, 0);
-		MUST(depth.idle, <=, PCP_IDLE_PERIODS);
-		decision = pcp_depth_decide(&depth, &limits, true);
 		MUST(decision.reason, <, PCP_NR_REASONS);
 		MUST(decision.hands_off, ==, limits.disabled || limits.sysctl);
 		if (pcp_blocked(&limits)) {

@@ -13,7 +13,6 @@
  * @sample: pages in the list, and the CPU's net
  * @allocated: pages that the CPU has allocated
  * @limits: limits of the list
- * @steer: settings
  * @block: pages in each block of the list
  */
 struct list {
@@ -21,7 +20,6 @@ struct list {
 	struct pcp_sample sample;
 	unsigned long allocated;
 	struct pcp_limits limits;
-	struct pcp_steer steer;
 	int block;
 };
 
@@ -43,12 +41,11 @@ static void count(struct list *list, long pages)
 static void refill(struct list *list)
 {
 	int asked = list->limits.batch, high = bound(list);
-	int pages = pcp_event_refill_count(&list->event, asked, list->sample.count, &list->limits,
-					   &list->steer);
+	int pages = pcp_event_refill_count(&list->event, asked, list->sample.count, &list->limits);
 
 	MUST(pages, >=, asked);
 	MUST(pages, <=, max(asked, high / 2 - list->sample.count));
-	MUST(pages, <=, asked << list->steer.batch_max_scale);
+	MUST(pages, <=, asked << PCP_BATCH_SCALE);
 	if (pcp_blocked(&list->limits) || list->limits.near)
 		MUST(pages, ==, asked);
 	pcp_event_refill(&list->event, &list->sample, pages);
@@ -77,7 +74,7 @@ static void drain(struct list *list)
 	int before = bound(list), pages, asked, rest;
 	struct pcp_decision decision;
 
-	decision = pcp_event_drain(&list->event, &list->sample, &list->limits, &list->steer);
+	decision = pcp_event_drain(&list->event, &list->sample, &list->limits);
 	MUST(decision.high, >=, before);
 	MUST(decision.high, <=, max(before, list->limits.max));
 	if (pcp_blocked(&list->limits) || list->limits.near)
@@ -86,8 +83,7 @@ static void drain(struct list *list)
 	if (list->sample.count < bound(list))
 		return;
 	asked = min(list->sample.count, list->limits.batch << 3);
-	pages = pcp_event_drain_first(&list->event, &list->sample, asked, 0, &list->limits,
-				      &list->steer);
+	pages = pcp_event_drain_first(&list->event, &list->sample, asked, 0, &list->limits);
 	MUST(pages, <=, asked);
 	MUST(pages, >=, min(asked, list->limits.batch));
 	MUST(pcp_event_drain_goes_on(&list->event, list->sample.freed), ==, true);
@@ -144,10 +140,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			.def = def,
 			.max = def + take_within(&input, 0, 1 << 16),
 			.batch = batch,
-		},
-		.steer = {
-			.gain_pct = take_within(&input, 1, 400),
-			.batch_max_scale = take_within(&input, 0, 6),
 			.sees_refills = take_bool(&input),
 		},
 		.sample.net = take(&input, 8),

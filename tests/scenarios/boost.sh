@@ -10,11 +10,10 @@
 zone=DMA32
 
 # Watermarks far enough apart for an emulated CPU's turn of 0.1 s.
-need write_to /proc/sys/vm/min_free_kbytes 16384
+need write_to /proc/sys/vm/watermark_scale_factor 300
 pcp_before
-high=$(zone_pages high)
-# The mark is then twice the high watermark, and the boost.
-need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=3000 watermark_guard_pct=100"
+# The mark is the high watermark; kswapd is woken at the low one.
+need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=3000"
 work_start 40
 check "lists are raised" wait_for 60 zone_raised "$zone"
 sleep 2
@@ -25,8 +24,8 @@ need lists_bounds >/dev/null
 check "lists are raised without a load" zone_raised "$zone"
 same "no hook has asked for a look" "$(counter kicks)" 0
 woken=$(vmstat pageoutrun) excess=$(counter excess_pages)
-# Half way from the high watermark, where kswapd sleeps, to the mark.
-boost=$(($(zone_pages free) - high * 3 / 2))
+# Half way from the low watermark to the high one.
+boost=$(($(zone_pages free) - ($(zone_pages low) + $(zone_pages high)) / 2))
 need write_to /sys/module/lmm_lists/parameters/boost "$boost"
 # More than lists hold, so that a list is refilled.
 hog_start $(($(zone_pages count) / 256 + 4)) taskset -c 1

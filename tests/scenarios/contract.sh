@@ -8,12 +8,11 @@
 # as the contract says.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
-pcp_defaults="mode=event period_ms=1000 window_periods=4 high_max_pct=12.5 limit_exit_drain=1 \
-batch_max_scale=5 decay_ms=3000 gain_pct=100 watermark_guard_pct=0 contended_only=0 scope=zone"
+pcp_defaults="mode=event high_max_pct=12.5 decay_ms=3000"
 numa_defaults="mode=vma promote_rate_mb=256 cgroups="
 # shellcheck disable=SC2034 # defaults_of reads these
 pageblock_defaults="mode=claim reserve_blocks=16 move_pages_per_s=1450" \
-	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 watermark_guard_pct=0 hold_off_ms=1000" \
+	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 hold_off_ms=1000" \
 	cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1 move_pages_per_s=65536 regular_free_pct=4"
 policies="zonelock cma pcp pageblock numa"
 defaults_of() { eval "echo \"\$$1_defaults\""; }
@@ -101,16 +100,12 @@ for text in 2 yes "1 1" " 1" "1\\n\\n" "01" "-1" "1\\0"; do
 done
 refuses "$LMM_DBG/pcp/high_max_pct" 250 "$range" "pcp/high_max_pct: 250: not in 1..50"
 refuses "$LMM_DBG/pcp/high_max_pct" 12.55 "$inval" "pcp/high_max_pct"
-refuses "$LMM_DBG/pcp/period_ms" 99 "$range" "pcp/period_ms: 99: not in 100..10000"
-refuses "$LMM_DBG/pcp/period_ms" 99999999999999999999999 "$range" "pcp/period_ms"
-refuses "$LMM_DBG/pcp/period_ms" 0x100 "$inval" "pcp/period_ms"
+refuses "$LMM_DBG/pcp/decay_ms" 499 "$range" "pcp/decay_ms: 499: not in 500..60000"
+refuses "$LMM_DBG/pcp/decay_ms" 99999999999999999999999 "$range" "pcp/decay_ms"
+refuses "$LMM_DBG/pcp/decay_ms" 0x1000 "$inval" "pcp/decay_ms"
 refuses "$LMM_DBG/pcp/mode" fast "$inval" "pcp/mode: fast: not one of depth event"
-refuses "$LMM_DBG/pcp/scope" host "$inval" "pcp/scope: host: not one of zone node"
-refuses "$LMM_DBG/pcp/gain_pct" 9 "$range" "pcp/gain_pct: 9: not in 10..200"
-refuses "$LMM_DBG/pcp/contended_only" 2 "$inval" "pcp/contended_only"
 refuses "$LMM_DBG/zonelock/mode" merge "$inval" "zonelock/mode: merge: not one of depot nomerge"
 refuses "$LMM_DBG/zonelock/max_pages_pct" 50.1 "$range" "zonelock/max_pages_pct: 50.1: not in 0.1..50"
-refuses "$LMM_DBG/zonelock/watermark_guard_pct" -1 "$inval" "zonelock/watermark_guard_pct"
 refuses "$LMM_DBG/cma/mode" lend "$inval" "cma/mode: lend: not one of ratio cma_first regular_first keep"
 refuses "$LMM_DBG/cma/cap_pct" 101 "$range" "cma/cap_pct: 101: not in 0..100"
 refuses "$LMM_DBG/cma/keep_ms" 600001 "$range" "cma/keep_ms: 600001: not in 0..600000"
@@ -128,19 +123,19 @@ refuses "$LMM_DBG/numa/cgroups" //a "$inval" "numa/cgroups: //a: not a path"
 refuses "$LMM_DBG/numa/cgroups" /a: "$inval" "numa/cgroups: /a: not a path"
 refuses "$LMM_DBG/numa/cgroups" "/a b" "$inval" "numa/cgroups"
 refuses "$LMM_DBG/numa/cgroups" "/$(printf %0600d 0)" "$range" "numa/cgroups"
-refuses "$LMM_DBG/pcp/config" "period_ms=500 nonsense=1" "$inval" nonsense
-refuses "$LMM_DBG/pcp/config" "period_ms=500 high_max_pct=99" "$range" high_max_pct
-refuses "$LMM_DBG/pcp/config" "period_ms=500 period_ms=600" "$inval" period_ms
-refuses "$LMM_DBG/pcp/config" "period_ms" "$inval" period_ms
+refuses "$LMM_DBG/pcp/config" "decay_ms=500 nonsense=1" "$inval" nonsense
+refuses "$LMM_DBG/pcp/config" "decay_ms=500 high_max_pct=99" "$range" high_max_pct
+refuses "$LMM_DBG/pcp/config" "decay_ms=500 decay_ms=600" "$inval" decay_ms
+refuses "$LMM_DBG/pcp/config" "decay_ms" "$inval" decay_ms
 refuses "$LMM_DBG/pcp/config" "enabled=2" "$inval" enabled
 refuses "$LMM_DBG/lease" 604801 "$range" lease
 refuses "$LMM_DBG/lease" soon "$inval" lease
 
-check "config sets several" write_to pcp/config "period_ms=500,high_max_pct=20\\n"
+check "config sets several" write_to pcp/config "decay_ms=500,high_max_pct=20\\n"
 same "and they stand" "$(cat pcp/config)" "enabled=0 $(echo "$pcp_defaults" |
-	sed 's/period_ms=1000/period_ms=500/; s/high_max_pct=12.5/high_max_pct=20/')"
-same "knob files agree" "$(cat pcp/period_ms pcp/high_max_pct pcp/mode | tr '\n' ' ')" "500 20 event "
-check "config switches on" write_to pcp/config "enabled=1 period_ms=700"
+	sed 's/decay_ms=3000/decay_ms=500/; s/high_max_pct=12.5/high_max_pct=20/')"
+same "knob files agree" "$(cat pcp/decay_ms pcp/high_max_pct pcp/mode | tr '\n' ' ')" "500 20 event "
+check "config switches on" write_to pcp/config "enabled=1 decay_ms=700"
 same "and it is on" "$(cat pcp/enabled)" 1
 check "status says on" grep -Eq '^pcp +on +event' status
 check "on again is no change" write_to pcp/enabled 1

@@ -17,7 +17,7 @@ measure() { crossings -w 16 -r $(($1 * 4)) -p 2; }
 measure 2 >/dev/null
 base=$(measure 8)
 need lmm_load
-need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth period_ms=3000"
+need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
 need write_to "$tracing/livemm/enable" 1
 periods=$(counter periods)
 for _try in $(seq 30); do

@@ -7,7 +7,7 @@
 # args: transparent_hugepage=never kernelcore=512M
 #
 # Two nodes: pages in the raised lists of node 0 go back before allocations on node 0 turn to node
-# 1. With scope=node a shortage in one zone is a shortage of the whole node.
+# 1.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 # Pages that were wanted of node 0 and came from another.
@@ -41,7 +41,6 @@ need write_to /proc/sys/vm/min_free_kbytes 16384
 # No reclaim for fragmentation's sake.
 need write_to /proc/sys/vm/watermark_boost_factor 0
 pcp_before
-need write_to "$LMM_DBG/pcp/config" "decay_ms=3000 period_ms=500"
 # Memory of programs may not move to where it is run.
 [ ! -e /proc/sys/kernel/numa_balancing ] || echo 0 >/proc/sys/kernel/numa_balancing
 
@@ -71,31 +70,5 @@ for mode in $(soaked event "event depth"); do
 	same "$mode: list bounds are as before" "$(lists_bounds)" "$bounds"
 done
 
-# Fill the zone that programs' memory comes from first; then the load is in the other.
-while [ "$(zone_pages free Movable)" -gt "$(zone_pages high Movable)" ]; do
-	hog_start 8 taskset -c 1
-	sleep 0.3
-done
-need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=event scope=zone"
-# So little that its list stays below the maximum: a list that may not grow anyway
-# does not show why it does not.
-work_start 6
-check "scope=zone: lists of the zone that has memory are raised" wait_for 60 zone_raised DMA32
-sleep 2
-need write_to "$LMM_DBG/pcp/config" "scope=node"
-sleep 1
-raised=$(raised_by DMA32) limited=$(counter limited_watermark)
-load_stop
-work_start 64
-# A round of that takes seconds, and only its end fills the list.
-check "scope=node: a list that is full does not grow near the watermark" \
-	wait_for 30 counted limited_watermark "$limited"
-sleep 2
-check "scope=node: none grows, for the other zone's sake" test "$(raised_by DMA32)" -le "$raised"
-need write_to "$LMM_DBG/pcp/config" "scope=zone"
-check "scope=zone: and they grow again" wait_for 30 grown "$raised" raised_by DMA32
-note "scope: DMA32 raised by $raised, then $(raised_by DMA32); limited_watermark +$(($(counter limited_watermark) - limited))"
-load_stop
-hog_end
 pcp_after ""
 all_back

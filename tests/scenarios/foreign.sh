@@ -82,7 +82,6 @@ need foreign_load
 check "theirs covers drain" wait_for 30 hook_is drain unavailable
 check "pcp goes on without drain" wait_for 10 policy_is pcp on
 # What the policy itself gives back goes through theirs, too.
-need write_to "$LMM_DBG/pcp/period_ms" 5000
 policy_gives_back foreign_hits
 note "while theirs holds drain: $drains drains by the policy, $hits calls of theirs"
 check "the policy drains lists" test "$drains" -ge 4
@@ -150,7 +149,7 @@ need rmmod lmm_probe
 check "drain stays armed" hook_is drain armed
 # What livemm drains begins behind its own wrapper, and so behind the kprobe.
 need probe_load
-need write_to "$LMM_DBG/pcp/config" "mode=depth period_ms=5000"
+need write_to "$LMM_DBG/pcp/config" "mode=depth"
 for _try in 1 2 3 4 5; do
 	policy_gives_back probe_hits
 	[ "$drains" -lt 4 ] || [ $((hits * 2)) -ge "$drains" ] || break
@@ -164,7 +163,7 @@ check "unloads beside kprobes" lmm_unload
 # Without a wrapper at the function, what livemm drains passes whatever else is there.
 need lmm_load livepatch=0
 need probe_load function=free_pcppages_bulk post=1
-need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth period_ms=5000"
+need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
 policy_gives_back probe_hits
 note "livepatch=0: $drains drains by the policy, $hits hits of the kprobe"
 check "livepatch=0: the policy drains lists" test "$drains" -ge 4

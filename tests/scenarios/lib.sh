@@ -281,7 +281,7 @@ zone_pages() {
 		/^Node/ { ours = $2 == "0," && (only == "" ? $4 != "DMA" : $4 == only) }
 		!ours { next }
 		$1 == "pages" && $2 == name { sum += $3 }
-		name == "high" && $1 == "high" && NF == 2 { sum += $2 }
+		name ~ /^(low|high)$/ && $1 == name && NF == 2 { sum += $2 }
 		name == "count" && $1 == "count:" { sum += $2 }
 		END { print sum + 0 }' /proc/zoneinfo
 }

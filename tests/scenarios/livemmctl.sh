@@ -73,10 +73,10 @@ said "profile with a bad key" "; nothing was changed"
 unchanged "profile with a bad key"
 ctl "profile apply" 0 profile apply lists
 check "it is applied" grep -q "^enabled=1 mode=event .*decay_ms=3000" "$LMM_DBG/pcp/config"
-need write_to "$LMM_DBG/pcp/config" "decay_ms=2500 contended_only=1"
+need write_to "$LMM_DBG/pcp/config" "decay_ms=2500 high_max_pct=10"
 need write_to "$LMM_DBG/pageblock/enabled" 1
 ctl "profile diff --json" 0 profile diff --json
-drift="['pageblock/enabled 1 0', 'pcp/contended_only 1 0', 'pcp/decay_ms 2500 3000']"
+drift="['pageblock/enabled 1 0', 'pcp/decay_ms 2500 3000', 'pcp/high_max_pct 10 12.5']"
 row="'{policy}/{knob} {now} {wanted}'.format(**c)"
 holds "profile diff --json" "sorted($row for c in d['changes']) == $drift"
 before=$(config)
@@ -112,8 +112,8 @@ check "locked: pageblock is on" policy_is pageblock on
 ctl "locked: set" 0 set pcp decay_ms=1500
 check "locked: set is done" grep -q "decay_ms=1500" "$LMM_PARAMS/policies"
 before=$(cat "$LMM_PARAMS/policies")
-ctl "locked: set out of range" 3 set pcp period_ms=1
-said "locked: set out of range" "pcp/period_ms: 1: not in 100..10000"
+ctl "locked: set out of range" 3 set pcp decay_ms=1
+said "locked: set out of range" "pcp/decay_ms: 1: not in 500..60000"
 same "locked: nothing has changed" "$(cat "$LMM_PARAMS/policies")" "$before"
 ctl "locked: counters --json" 0 counters --json
 holds "locked: counters --json" "sorted(d['counters']) == sorted([$names])"

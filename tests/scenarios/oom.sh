@@ -31,7 +31,7 @@ cgroup_make small memory.max 16M
 pcp_before
 
 for mode in $(soaked depth "event depth"); do
-	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode decay_ms=${decay}000 period_ms=500"
+	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode decay_ms=${decay}000"
 	load_start
 	check "$mode: lists are raised" wait_for 60 lists_raised
 

@@ -36,7 +36,7 @@ disable_end() {
 
 need insmod "$LMM_MODDIR/lmm_pageset.ko"
 pcp_before
-need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=800"
+need write_to "$LMM_DBG/pcp/config" "decay_ms=800"
 load_start
 
 for mode in event depth; do
@@ -44,8 +44,7 @@ for mode in event depth; do
 	check "$mode: lists are raised" wait_for 60 lists_raised
 	disable_start "$mode"
 	hands_off=$(counter hands_off)
-	for knob in high_max_pct=5 gain_pct=50 scope=node decay_ms=500 scope=zone decay_ms=800 \
-		gain_pct=100 high_max_pct=12.5; do
+	for knob in high_max_pct=5 decay_ms=500 decay_ms=800 high_max_pct=12.5; do
 		need write_to "$LMM_DBG/pcp/config" "$knob"
 	done
 	check "$mode: it leaves them alone" wait_for 30 counted hands_off "$hands_off"
@@ -79,7 +78,7 @@ same "its bounds stand" "$(lists_changed)" ""
 set_by_sysctl=$(lists_bounds)
 need rmmod livemm
 same "and without livemm" "$(lists_bounds)" "$set_by_sysctl"
-need lmm_load "policies=pcp:enabled=1,mode=event,period_ms=100,decay_ms=800"
+need lmm_load "policies=pcp:enabled=1,mode=event,decay_ms=800"
 need write_to "$fraction" 0
 check "lists are raised without it" wait_for 60 lists_raised
 

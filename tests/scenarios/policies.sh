@@ -16,17 +16,17 @@ bad_load() {
 	refute "and is not loaded" loaded livemm
 }
 
-bad_load "pcp:enabled=1,period_ms=5" "pcp/period_ms: 5"
+bad_load "pcp:enabled=1,decay_ms=5" "pcp/decay_ms: 5"
 bad_load "nosuch:enabled=1" "nosuch"
 refute "a failed load leaves no livepatch" any_klp_loaded
 
-check "load with a good string" lmm_load policies="pcp:enabled=1,period_ms=500"
+check "load with a good string" lmm_load policies="pcp:enabled=1,decay_ms=500"
 shown=$(cat "$LMM_PARAMS/policies")
-check "it is shown in its own form" expr "$shown" : ".*pcp:.*enabled=1.*period_ms=500"
+check "it is shown in its own form" expr "$shown" : ".*pcp:.*enabled=1.*decay_ms=500"
 before=$(cat "$LMM_DBG/pcp/config")
-refute "runtime refuses a bad word" write_to "$LMM_PARAMS/policies" "pcp:enabled=0,period_ms=x"
+refute "runtime refuses a bad word" write_to "$LMM_PARAMS/policies" "pcp:enabled=0,decay_ms=x"
 same "and changes nothing" "$(cat "$LMM_DBG/pcp/config")" "$before"
-check "last_error has the reason" grep -q "pcp/period_ms: x" "$LMM_PARAMS/last_error"
+check "last_error has the reason" grep -q "pcp/decay_ms: x" "$LMM_PARAMS/last_error"
 check "switches off at runtime" write_to "$LMM_PARAMS/policies" "pcp:enabled=0"
 same "and it is off" "$(cat "$LMM_DBG/pcp/enabled")" 0
 check "what it showed recreates the state" write_to "$LMM_PARAMS/policies" "$shown"

@@ -19,23 +19,22 @@ defaults() { state_rows | awk -v zone="$zone" '$2 == zone { sum += $6 } END { pr
 cut_more() { [ $(($(counter limited_reclaim) + $(counter limited_room))) -gt "$1" ]; }
 none_raised() { ! zone_raised "$zone"; }
 
-min_before=$(cat /proc/sys/vm/min_free_kbytes)
+scale_before=$(cat /proc/sys/vm/watermark_scale_factor)
 factor_before=$(cat /proc/sys/vm/watermark_boost_factor)
-# Watermarks far enough apart for an emulated CPU's turn of 0.1 s.
-need write_to /proc/sys/vm/min_free_kbytes 16384
+# Watermarks far enough apart for an emulated CPU's turn of 0.1 s, and for a look at what is below
+# the mark and above where kswapd wakes.
+need write_to /proc/sys/vm/watermark_scale_factor 300
 # No reclaim for fragmentation's sake.
 need write_to /proc/sys/vm/watermark_boost_factor 0
 pcp_before
 need modprobe null_blk gb=64 memory_backed=0
-mark=$((2 * $(zone_pages high)))
-# Far above the watermark at which kswapd wakes: that leaves room to look at what is below the mark.
-guard=watermark_guard_pct=100
+mark=$(zone_pages high)
 # Pages stay in lists for a while without a load: what moves them is pressure.
-settings="decay_ms=60000 period_ms=10000"
+settings="decay_ms=60000"
 
 for mode in $(soaked event "event depth"); do
 	echo 3 >/proc/sys/vm/drop_caches
-	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode decay_ms=3000 period_ms=500 $guard"
+	need write_to "$LMM_DBG/pcp/config" "enabled=1 mode=$mode decay_ms=3000"
 	work_start 40
 	check "$mode: lists are raised" wait_for 60 lists_raised
 	sleep 3
@@ -46,7 +45,7 @@ for mode in $(soaked event "event depth"); do
 	raised=$(raised_by $zone)
 	need test "$raised" -gt 1024
 	excess=$(counter excess_pages)
-	note "$mode: lists hold $kept pages and are raised by $raised; high watermark $((mark / 2))"
+	note "$mode: lists hold $kept pages and are raised by $raised; high watermark $mark"
 
 	before=$(reclaimed)
 	# Until the buddy has no more than 3/4 of where raised lists must go back.
@@ -64,7 +63,7 @@ for mode in $(soaked event "event depth"); do
 	check "$mode: lists hold no more than by default" test "$(zone_pages count)" -le "$(defaults)"
 
 	watermark=$(counter limited_watermark) room=$(counter limited_room)
-	need write_to "$LMM_DBG/pcp/config" "decay_ms=3000 period_ms=500"
+	need write_to "$LMM_DBG/pcp/config" "decay_ms=3000"
 	work_start 14
 	sleep 4
 	load_stop
@@ -76,11 +75,11 @@ for mode in $(soaked event "event depth"); do
 	hog_end
 
 	# At one go, with no tick near: what notices is a hook.
-	need write_to "$LMM_DBG/pcp/config" "decay_ms=3000 period_ms=500"
+	need write_to "$LMM_DBG/pcp/config" "decay_ms=3000"
 	work_start 40
 	check "$mode: lists are raised once more" wait_for 60 lists_raised
 	sleep 2
-	need write_to "$LMM_DBG/pcp/config" "decay_ms=60000 period_ms=10000"
+	need write_to "$LMM_DBG/pcp/config" "decay_ms=60000"
 	load_stop
 	kicks=$(counter kicks) periods=$(counter periods)
 	hog_start $((($(zone_pages free) + $(zone_pages count) - mark * 3 / 8) / 256)) taskset -c 1
@@ -90,7 +89,7 @@ for mode in $(soaked event "event depth"); do
 	hog_end
 
 	# Reclaim: a disk of nothing, read for ever, fills memory with page cache.
-	need write_to "$LMM_DBG/pcp/config" "decay_ms=3000 period_ms=500 watermark_guard_pct=0"
+	need write_to "$LMM_DBG/pcp/config" "decay_ms=3000"
 	taskset -c 1 dd if=/dev/nullb0 of=/dev/null bs=1M status=none &
 	reader=$!
 	runs=$(vmstat pageoutrun)
@@ -113,5 +112,5 @@ for mode in $(soaked event "event depth"); do
 done
 need rmmod null_blk
 need write_to /proc/sys/vm/watermark_boost_factor "$factor_before"
-need write_to /proc/sys/vm/min_free_kbytes "$min_before"
+need write_to /proc/sys/vm/watermark_scale_factor "$scale_before"
 all_back

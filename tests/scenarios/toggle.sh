@@ -13,7 +13,7 @@
 rounds=$(soaked 30 100) crowded=10
 [ "$LMM_DEBUG" = 0 ] || rounds=$(soaked 6 20) crowded=3
 pcp_before
-need write_to "$LMM_DBG/pcp/config" "period_ms=100 decay_ms=500"
+need write_to "$LMM_DBG/pcp/config" "decay_ms=500"
 load_start
 for round in $(seq "$rounds"); do
 	# Under single emulation a CPU that patches code waits for a turn of the other CPU, 0.1 s,

@@ -10,14 +10,14 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 bounds=$(lists_bounds)
-need lmm_load policies=pcp:enabled=1,period_ms=100
+need lmm_load policies=pcp:enabled=1,decay_ms=500
 need lmm_unload
 case $(soaked light full)$LMM_DEBUG in
 light*) LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start ;;
 full1) LOAD_PROCS=$LMM_CPUS LOAD_ROUNDS="-w 48" load_start ;;
 *) load_start ;;
 esac
-need lmm_load policies=pcp:enabled=1,period_ms=100
+need lmm_load policies=pcp:enabled=1,decay_ms=500
 check "lists are raised" wait_for 60 counted raised 0
 refute "the wrappers are held while armed" rmmod livemm_klp_lists
 check "rmmod livemm under load, policy on" rmmod livemm

@@ -227,7 +227,7 @@ def test_a_bad_setting_is_named(
     host: FakeHost, ctl: Ctl, word: str, said: str, status: Exit
 ) -> None:
     before = dict(host.kernel.values["pcp"])
-    done = ctl("set", "pcp", "contended_only=1", word, "--json")
+    done = ctl("set", "pcp", "high_max_pct=10", word, "--json")
     assert done.status == status
     assert said in done.error()["message"]
     assert host.kernel.values["pcp"] == before

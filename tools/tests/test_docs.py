@@ -86,7 +86,7 @@ def test_bash_completes(made: Path, host: FakeHost) -> None:
     assert complete(made, host, "st") == ["status", "state"]
     known = [name for name in policy_order() if name.startswith("p")]
     assert complete(made, host, "enable", "p") == known
-    assert complete(made, host, "set", "pcp", "wat") == ["watermark_guard_pct="]
+    assert complete(made, host, "set", "pcp", "hig") == ["high_max_pct="]
     assert complete(made, host, "get", "pcp", "dec") == ["decay_ms"]
     assert "lists" in complete(made, host, "profile", "apply", "")
     assert complete(made, host, "status", "--wa") == ["--watch"]
@@ -138,9 +138,9 @@ TYPED = [
     ("livemmctl ena", "livemmctl enable |"),
     ("livemmctl enable nu", "livemmctl enable numa |"),
     # A value follows at once.
-    ("livemmctl set pcp wat", "livemmctl set pcp watermark_guard_pct=|"),
-    ("livemmctl set pcp decay_ms=2000 wat",
-     "livemmctl set pcp decay_ms=2000 watermark_guard_pct=|"),
+    ("livemmctl set pcp hig", "livemmctl set pcp high_max_pct=|"),
+    ("livemmctl set pcp decay_ms=2000 hig",
+     "livemmctl set pcp decay_ms=2000 high_max_pct=|"),
     ("livemmctl profile apply lists-c", "livemmctl profile apply lists-careful |"),
     ("livemmctl export --textf", "livemmctl export --textfile |"),
     # As far as all that it might be have in common.

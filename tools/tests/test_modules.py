@@ -67,7 +67,7 @@ def test_load_off(bare: FakeHost, ctl: Ctl) -> None:
 
 #: The kernel's log before: what the module said when it was loaded earlier is no reason.
 OLD = "[    1.5] livemm: lease ran out: every policy is switched off\n[    1.5] other: y\n"
-NEW = "[    9.0] livemm: policies: pcp/period_ms: 5: not in 100..10000\n"
+NEW = "[    9.0] livemm: policies: pcp/decay_ms: 5: not in 500..60000\n"
 NOT_PERMITTED = "ERROR: could not insert 'livemm': Operation not permitted"
 
 
@@ -79,7 +79,7 @@ NOT_PERMITTED = "ERROR: could not insert 'livemm': Operation not permitted"
         ("ERROR: could not insert 'livemm': Key was rejected by service", NEW, "", "",
          "not signed", Exit.DENIED),
         ("ERROR: could not insert 'livemm': Invalid argument", NEW, "", "",
-         "policies: pcp/period_ms: 5: not in 100..10000", Exit.REFUSED),
+         "policies: pcp/decay_ms: 5: not in 500..60000", Exit.REFUSED),
         ("ERROR: could not insert 'livemm': Cannot allocate memory", "", "", "",
          "Cannot allocate memory", Exit.REFUSED),
         ("", "", "", "", "no reason given", Exit.REFUSED),

@@ -25,9 +25,7 @@ description = "mine"
 [policy.pcp]
 enabled = true
 mode = "depth"
-high_max_pct = 10.0
 decay_ms = 2000
-contended_only = true
 """
 
 
@@ -82,8 +80,7 @@ def test_apply_is_one_write_and_idempotent(host: FakeHost, ctl: Ctl) -> None:
     done = ctl("profile", "apply", "mine", "--json").data()
     assert {(row["knob"], row["now"], row["wanted"], row["why"]) for row in done["changes"]} == {
         ("enabled", "0", "1", "profile"), ("mode", "event", "depth", "profile"),
-        ("high_max_pct", "12.5", "10", "profile"), ("decay_ms", "3000", "2000", "profile"),
-        ("contended_only", "0", "1", "profile"),
+        ("decay_ms", "3000", "2000", "profile"),
     }
     assert len(host.kernel.writes) == 1
     assert ctl("profile", "apply", "mine", "--json").data()["changes"] == []
@@ -102,14 +99,14 @@ def test_dry_run_changes_nothing_and_says_why(host: FakeHost, ctl: Ctl) -> None:
 
 def test_nothing_of_the_old_profile_is_left(host: FakeHost, ctl: Ctl) -> None:
     put(host, "mine", MINE)
-    put(host, "other", "[policy.pcp]\nenabled = true\nperiod_ms = 500\n"
+    put(host, "other", "[policy.pcp]\nenabled = true\nhigh_max_pct = 20.0\n"
                        "[policy.numa]\nenabled = true\n")
     ctl("profile", "apply", "mine")
     out = ctl("profile", "diff", "other").out
     assert "pcp/decay_ms: 2000 -> 3000  (not named in the profile: the default)" in out
     ctl("profile", "apply", "other")
     pcp = dict(host.kernel.values["pcp"])
-    assert pcp == documented((6, 1))["pcp"] | {"enabled": "1", "period_ms": "500"}
+    assert pcp == documented((6, 1))["pcp"] | {"enabled": "1", "high_max_pct": "20"}
     ctl("profile", "apply", "stock")
     for policy, knobs in documented((6, 1)).items():
         assert host.kernel.values[policy] == {"enabled": "0"} | knobs
@@ -274,17 +271,17 @@ def test_verify_names_exactly_the_drift(host: FakeHost, ctl: Ctl) -> None:
     put(host, "mine", MINE)
     ctl("profile", "apply", "mine")
     assert ctl("profile", "verify", "--json").data()["as_profile"] is True
-    ctl("set", "pcp", "decay_ms=9000", "gain_pct=50")
+    ctl("set", "pcp", "decay_ms=9000", "high_max_pct=50")
     ctl("enable", "pageblock")
     done = ctl("profile", "verify", "--json")
     assert done.status == Exit.DRIFT
     assert [(row["policy"], row["knob"]) for row in done.data()["changes"]] == [
-        ("pcp", "decay_ms"), ("pcp", "gain_pct"), ("pageblock", "enabled")]
+        ("pcp", "high_max_pct"), ("pcp", "decay_ms"), ("pageblock", "enabled")]
     diff = ctl("profile", "diff")
     assert diff.status == 0
     assert diff.out.splitlines() == [
+        "pcp/high_max_pct: 50 -> 12.5  (not named in the profile: the default)",
         "pcp/decay_ms: 9000 -> 2000  (the profile says so)",
-        "pcp/gain_pct: 50 -> 100  (not named in the profile: the default)",
         "pageblock/enabled: 1 -> 0  (the profile does not name the policy: off, the default)",
     ]
 
@@ -383,8 +380,7 @@ def test_modprobe_snippet_recreates_it(host: FakeHost, ctl: Ctl) -> None:
     put(host, "mine", MINE)
     text = ctl("profile", "modprobe", "mine").out
     options = [line for line in text.splitlines() if line.startswith("options")]
-    assert options == ['options livemm policies="pcp:enabled=1,mode=depth,high_max_pct=10,'
-                       'decay_ms=2000,contended_only=1"']
+    assert options == ['options livemm policies="pcp:enabled=1,mode=depth,decay_ms=2000"']
     host.kernel.write_policies(options[0].split('"')[1])
     assert ctl("profile", "diff", "mine").out == "as mine says\n"
     put(host, "quoted", "[policy.numa]\nenabled = true\ncgroups = '/a\"b'\n")

@@ -127,9 +127,9 @@ def test_a_newer_livemmctl_may_have_written_more(whole: Path) -> None:
 
 @pytest.mark.parametrize(("policy", "setting"), [
     ("pcp", "decay_ms=0"), ("pcp", "decay_ms=-5"), ("pcp", "decay_ms=60001"),
-    ("pcp", "decay_ms=1e3"), ("pcp", "gain_pct=9"), ("pcp", "high_max_pct=nan"),
+    ("pcp", "decay_ms=1e3"), ("pcp", "high_max_pct=nan"),
     ("pcp", "high_max_pct=12.55"), ("pcp", "high_max_pct=0.9"), ("pcp", "enabled=7"),
-    ("pcp", "limit_exit_drain=2"), ("zonelock", "max_pages_pct=-1"), ("zonelock", "max_age_ms=0"),
+    ("zonelock", "max_pages_pct=-1"), ("zonelock", "max_age_ms=0"),
 ])
 def test_a_number_that_the_module_refuses_is_refused(ctl: Ctl, whole: Path, policy: str,
                                                      setting: str) -> None:
@@ -144,8 +144,8 @@ def test_a_number_that_the_module_refuses_is_refused(ctl: Ctl, whole: Path, poli
 
 def test_numbers_at_the_limits_are_taken(whole: Path) -> None:
     found = rows.read(whole)
-    for settings in ({"decay_ms": "500", "high_max_pct": "50", "gain_pct": "200"},
-                     {"decay_ms": "60000", "high_max_pct": "1.0", "gain_pct": "10"}):
+    for settings in ({"decay_ms": "500", "high_max_pct": "50"},
+                     {"decay_ms": "60000", "high_max_pct": "1.0"}):
         assert predict.predict(found, predict.plan_of(["pcp"], settings)).predicted.kept >= 0
 
 

@@ -128,7 +128,7 @@ static inline unsigned long lmm_zone_moment_mark(const struct zone *zone)
 }
 
 /* lmm_zone_mark() without lmm_zone_moment_mark(), which whoever keeps this mark adds. */
-static inline unsigned long lmm_zone_steady_mark(const struct zone *zone, u32 guard_pct)
+static inline unsigned long lmm_zone_steady_mark(const struct zone *zone)
 {
 	unsigned long high = READ_ONCE(zone->_watermark[WMARK_HIGH]);
 	long promised = 0;
@@ -136,18 +136,18 @@ static inline unsigned long lmm_zone_steady_mark(const struct zone *zone, u32 gu
 
 	for (i = 0; i < MAX_NR_ZONES; i++)
 		promised = max(promised, READ_ONCE(zone->lowmem_reserve[i]));
-	return high + high * guard_pct / 100 + promised + READ_ONCE(zone->nr_reserved_highatomic);
+	return high + promised + READ_ONCE(zone->nr_reserved_highatomic);
 }
 
 /*
  * Free pages at which kswapd leaves the zone alone, whatever the request: the high watermark with
  * its boost, the free CMA memory, the pages promised to requests that have no other zone (as
  * calculate_totalreserve_pages() has them), and the blocks reserved for atomic requests of a high
- * order.  @guard_pct of the high watermark come on top.
+ * order.
  */
-static inline unsigned long lmm_zone_mark(const struct zone *zone, u32 guard_pct)
+static inline unsigned long lmm_zone_mark(const struct zone *zone)
 {
-	return lmm_zone_steady_mark(zone, guard_pct) + lmm_zone_moment_mark(zone);
+	return lmm_zone_steady_mark(zone) + lmm_zone_moment_mark(zone);
 }
 
 /*

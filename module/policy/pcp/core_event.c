@@ -4,7 +4,6 @@
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 
@@ -49,13 +48,13 @@ static void list_see(struct pcp_event *event, const struct pcp_sample *sample,
  * count.  A CPU may take all its pages from lists of other nodes, so a batch must be missing here.
  */
 static int fewest(const struct pcp_event *event, const struct pcp_sample *sample,
-		  const struct pcp_limits *limits, const struct pcp_steer *steer)
+		  const struct pcp_limits *limits)
 {
 	const struct pcp_use *use = &event->use[event->now];
 	unsigned long at_once = max(event->at_once, sample->allocated - event->allocated);
 	int least = min(event->least, use->least);
 
-	if (steer->sees_refills || event->missing + use->missing < limits->batch)
+	if (limits->sees_refills || event->missing + use->missing < limits->batch)
 		return least;
 	return least > 0 && least > at_once ? least - at_once : 0;
 }
@@ -116,16 +115,15 @@ void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
  * @asked: pages that the kernel asks for, its batch
  * @count: pages in the list
  * @limits: limits of the list
- * @steer: settings
  *
  * While the CPU only allocates, the batch doubles with each refill, as the kernel's does for
  * freeing (3b12e7e97938, 5.14) and from 6.7 for allocation (c0a242394cb9).  The batch stays within
- * batch_max_scale and half of the list's bound: one unlucky allocation pays for a refill.
+ * PCP_BATCH_SCALE and half of the list's bound: one unlucky allocation pays for a refill.
  *
  * Return: pages, at least @asked.
  */
 int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
-			   const struct pcp_limits *limits, const struct pcp_steer *steer)
+			   const struct pcp_limits *limits)
 {
 	int high = limits->now ?: limits->def;
 	/* The other half is for pages freed meanwhile. */
@@ -135,7 +133,7 @@ int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
 		return asked;
 	if (event->drained || event->use[event->now].drained)
 		return asked;
-	return min(asked << min(event->refills, steer->batch_max_scale), room);
+	return min(asked << min(event->refills, PCP_BATCH_SCALE), room);
 }
 
 /**
@@ -162,15 +160,15 @@ void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, 
  * that come by a pipe.  Elsewhere a list of which half cannot have been used has no shortage.
  */
 static long shortage(const struct pcp_event *event, const struct pcp_sample *sample,
-		     const struct pcp_limits *limits, const struct pcp_steer *steer)
+		     const struct pcp_limits *limits)
 {
 	const struct pcp_use *use = &event->use[event->now];
 	unsigned long refilled = event->refilled[sample->type] + use->refilled[sample->type];
-	int least = fewest(event, sample, limits, steer);
+	int least = fewest(event, sample, limits);
 	int high = limits->now ?: limits->def;
 	long out = outstanding(event, sample);
 
-	if (steer->sees_refills)
+	if (limits->sees_refills)
 		return min_t(long, out, refilled) - least;
 	return least > max(limits->def, high / 2) ? 0 : out;
 }
@@ -180,7 +178,6 @@ static long shortage(const struct pcp_event *event, const struct pcp_sample *sam
  * @event: state of the list
  * @sample: the list now
  * @limits: limits of the list
- * @steer: settings
  *
  * Not if the CPU only frees, because nothing is outstanding, nor if the CPU takes pages from other
  * lists only.  A drain at most doubles a list, and the list must fill before the next raise.  A CPU
@@ -191,7 +188,7 @@ static long shortage(const struct pcp_event *event, const struct pcp_sample *sam
  * Return: the decision.  @high is above limits->now, or the list stays and @reason says why.
  */
 struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sample *sample,
-				    const struct pcp_limits *limits, const struct pcp_steer *steer)
+				    const struct pcp_limits *limits)
 {
 	struct pcp_decision decision = { .high = limits->now ?: limits->def };
 	long missing, out;
@@ -203,11 +200,10 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 	if (decision.reason)
 		return decision;
 	decision.reason = PCP_BY_USE;
-	missing = shortage(event, sample, limits, steer);
+	missing = shortage(event, sample, limits);
 	/* A batch more, because a list is drained when it reaches its bound. */
 	if (missing >= limits->batch)
-		want = sample->count + min_t(s64, div_s64((s64)missing * steer->gain_pct, 100) +
-					     limits->batch, decision.high);
+		want = sample->count + min_t(s64, (s64)missing + limits->batch, decision.high);
 	out = min_t(long, outstanding(event, sample), limits->sized);
 	if (out >= limits->batch)
 		want = max(want, min_t(s64, limits->sized,
@@ -245,26 +241,24 @@ static unsigned int successive_drains(const struct pcp_event *event,
  * @sample: the list now
  * @asked: pages that the kernel wants to drain
  * @limits: limits of the list
- * @steer: settings
  *
  * Nothing goes if the list has just been raised and has room again.  In a mix, drained pages are
  * fetched again.  So only the outstanding pages get room, and at first at most a small share of the
  * list.  If none are outstanding, at most a batch goes at first.  While the CPU goes on to free, as
  * at the end of a process, the batch doubles with each drain: at most as many pages go too many as
  * had to go, and zone->lock is taken a few times.  When the CPU takes nothing from the list, or
- * more has gone already than the list holds, the kernel's doubling stands.  A batch grows up to
- * batch_max_scale.
+ * more has gone already than the list holds, the kernel's doubling stands.  A batch doubles
+ * PCP_BATCH_SCALE times at most.
  *
  * Return: pages, at most @asked.
  */
 int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample *sample, int asked,
-			  const struct pcp_limits *limits, const struct pcp_steer *steer)
+			  const struct pcp_limits *limits)
 {
 	const struct pcp_use *use = &event->use[event->now];
 	int high = limits->now ?: limits->def;
-	bool taken = fewest(event, sample, limits, steer) <= high / 2;
-	unsigned int scale = steer->batch_max_scale;
-	int most = limits->batch << scale;
+	bool taken = fewest(event, sample, limits) <= high / 2;
+	int most = limits->batch << PCP_BATCH_SCALE;
 	long out, step;
 
 	if (pcp_blocked(limits) || limits->near)
@@ -273,7 +267,8 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
 		return 0;
 	if (taken && event->drained + use->drained <= high) {
 		out = outstanding(event, sample);
-		step = limits->batch << min(successive_drains(event, sample, out > 0), scale);
+		step = limits->batch << min(successive_drains(event, sample, out > 0),
+					    PCP_BATCH_SCALE);
 		/* A batch more, because a list is drained when it reaches its bound. */
 		if (out > 0)
 			step = min(out + limits->batch,
@@ -310,7 +305,6 @@ void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample,
  * @asked: pages that the kernel wants to drain at once
  * @least: pages that go at least, as far as @asked; 0 if a free is known to cause the drain
  * @limits: limits of the list
- * @steer: settings
  *
  * The kernel may drain in parts of a batch each, and release the list's lock in between (7.2).  A
  * part says nothing of how many follow, so the answer for all parts is given here, once: otherwise
@@ -319,9 +313,9 @@ void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample,
  * Return: pages of the first part, at most @asked.
  */
 int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *sample, int asked,
-			  int least, const struct pcp_limits *limits, const struct pcp_steer *steer)
+			  int least, const struct pcp_limits *limits)
 {
-	int whole = max(least, pcp_event_drain_count(event, sample, INT_MAX, limits, steer));
+	int whole = max(least, pcp_event_drain_count(event, sample, INT_MAX, limits));
 	int pages = min(asked, whole);
 
 	pcp_event_drained(event, sample, pages);

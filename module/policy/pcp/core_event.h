@@ -11,8 +11,8 @@
  * CPU) less the smallest net of the recent past.  At a drain, the outstanding pages are still to
  * come back if the CPU repeats what it did.  A list larger by that many needs neither the drain nor
  * the refill after it.  The first drain of a burst thus tells the error in pages, and the
- * controller answers in one step: the controller raises the bound by gain times the error (the
- * proportional part; dead-beat at 100 percent).  The tick integrates: the part of the bound that
+ * controller answers in one step: the controller raises the bound by the error (the proportional
+ * part, dead-beat).  The tick integrates: the part of the bound that
  * the list has used recently stays and the rest fades, so that the bound settles where the error
  * is zero.
  *
@@ -62,9 +62,11 @@
 
 /*
  * The kernel drains up to so many batches at once while a CPU only frees, and its tuning raises the
- * list's bound to as many and one more (CONFIG_PCP_BATCH_SCALE_MAX, nr_pcp_high(); 6.7).
+ * list's bound to as many and one more (CONFIG_PCP_BATCH_SCALE_MAX, nr_pcp_high(); 52166607ecc9,
+ * 6.7).  Batches of refills and drains double as often.
  */
-#define PCP_FREED_BATCHES	32
+#define PCP_BATCH_SCALE		5U
+#define PCP_FREED_BATCHES	(1 << PCP_BATCH_SCALE)
 
 /* Migratetypes, each of which has a list of single pages on a CPU. */
 #define PCP_TYPES	3
@@ -171,34 +173,21 @@ struct pcp_sample {
 	unsigned long freed;
 };
 
-/**
- * struct pcp_steer - settings of the controller
- * @gain_pct: share of the error by which a drain raises the bound, in percent
- * @batch_max_scale: batches grow to at most batch << batch_max_scale
- * @sees_refills: this kernel reports refills
- */
-struct pcp_steer {
-	u32 gain_pct;
-	u32 batch_max_scale;
-	bool sees_refills;
-};
-
 void pcp_spare_tick(struct pcp_spare *spare, const void *const oldest[PCP_LISTS]);
 int pcp_event_tuned(int tuned, int low, int batch);
 int pcp_spare_list(const struct pcp_spare *spare, int pindex);
 void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
 		     unsigned long allocated);
 int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
-			   const struct pcp_limits *limits, const struct pcp_steer *steer);
+			   const struct pcp_limits *limits);
 void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, int pages);
 struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sample *sample,
-				    const struct pcp_limits *limits, const struct pcp_steer *steer);
+				    const struct pcp_limits *limits);
 int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample *sample, int asked,
-			  const struct pcp_limits *limits, const struct pcp_steer *steer);
+			  const struct pcp_limits *limits);
 void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample, int pages);
 int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *sample, int asked,
-			  int least, const struct pcp_limits *limits,
-			  const struct pcp_steer *steer);
+			  int least, const struct pcp_limits *limits);
 int pcp_event_drain_next(struct pcp_event *event, int asked);
 void pcp_event_drain_went(struct pcp_event *event, int beyond);
 void pcp_event_drain_beyond(struct pcp_event *event, int beyond);

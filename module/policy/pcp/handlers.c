@@ -24,31 +24,15 @@
 /* The kernel stores its new bounds within so many ms of telling of them. */
 #define BOUNDS_MS	20
 
-/**
- * pcp_on_list_pages() - event: a block was allocated or freed on this CPU
- * @nid: node of the block
- * @zone_idx: index of the block's zone in the node
- * @pages: pages in the block; negative when freed
- *
- * Context: any, preemption off.
- */
-void pcp_on_list_pages(int nid, int zone_idx, long pages)
-{
-	struct pcp_track *track = this_cpu_read(pcp_tracks) + nid * MAX_NR_ZONES + zone_idx;
-
-	pcp_track_page(track, &pcp.clock, pages);
-}
-
 static struct pcp_zone *zone_pressure(const struct zone *zone)
 {
 	return &pcp.zones[lmm_zone_slot(zone)];
 }
 
-static bool zone_near(struct zone *zone, const struct pcp_zone *pz)
+static bool zone_near(struct zone *zone)
 {
-	return READ_ONCE(pz->node_near) ||
-	       zone_page_state(zone, NR_FREE_PAGES) <
-	       lmm_zone_short_mark(zone, lmm_zone_mark(zone, READ_ONCE(pcp.guard_pct)));
+	return zone_page_state(zone, NR_FREE_PAGES) <
+	       lmm_zone_short_mark(zone, lmm_zone_mark(zone));
 }
 
 /* Queue no work under pcp->lock: waking a worker takes a run-queue lock that callers may hold. */
@@ -79,32 +63,12 @@ static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
 	limits.sysctl = READ_ONCE(*pcp.high_fraction);
 	/* The last pass may have seen batch 1, which the kernel sets while lists are disabled. */
 	limits.batch = READ_ONCE(pages->batch);
-	limits.reclaim = READ_ONCE(pz->wanted) || READ_ONCE(pz->node_reclaim);
-	limits.near = zone_near(zone, pz);
+	limits.reclaim = READ_ONCE(pz->wanted);
+	limits.near = zone_near(zone);
+	limits.sees_refills = pcp.sees_refills;
 	limits.sized = time_before(jiffies, READ_ONCE(list->sized_at) + READ_ONCE(pcp.decay)) ?
 		       READ_ONCE(list->sized) : 0;
 	return limits;
-}
-
-/* Record whether another CPU holds zone->lock, which is about to be taken. */
-static void contention_see(struct zone *zone, struct pcp_zone *pz)
-{
-	unsigned long now = jiffies;
-
-	if (!spin_is_locked(&zone->lock))
-		return;
-	lmm_count(&lmm_pcp_policy, COUNT_CONTENDED, 1);
-	if (READ_ONCE(pz->contended) != now)
-		WRITE_ONCE(pz->contended, now);
-}
-
-static struct pcp_steer steer_now(void)
-{
-	return (struct pcp_steer){
-		.gain_pct = READ_ONCE(pcp.steer.gain_pct),
-		.batch_max_scale = READ_ONCE(pcp.steer.batch_max_scale),
-		.sees_refills = pcp.steer.sees_refills,
-	};
 }
 
 /**
@@ -122,17 +86,14 @@ unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigne
 	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
 	struct pcp_zone *pz = zone_pressure(zone);
 	struct pcp_limits limits;
-	struct pcp_steer steer;
 	unsigned long count;
 	long room;
 
-	contention_see(zone, pz);
 	kick(zone, pz);
 	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max)
 		return asked;
-	steer = steer_now();
 	limits = limits_now(zone, pz, list, pages);
-	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits, &steer);
+	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits);
 	/* A larger refill must not itself bring the zone near its watermark. */
 	room = zone_page_state(zone, NR_FREE_PAGES) - pcp_zone_mark(zone, pz);
 	count = max_t(long, asked, min_t(long, count, room));
@@ -183,13 +144,12 @@ void pcp_on_list_filled(struct zone *zone, unsigned int order, int migratetype, 
 
 /* A free has filled a list: raise its bound, also in @limits, or record why not. */
 static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *list, int cpu,
-		      const struct pcp_sample *sample, struct pcp_limits *limits,
-		      const struct pcp_steer *steer)
+		      const struct pcp_sample *sample, struct pcp_limits *limits)
 {
 	int now = limits->now ?: limits->def;
 	struct pcp_decision decision;
 
-	decision = pcp_event_drain(&list->event, sample, limits, steer);
+	decision = pcp_event_drain(&list->event, sample, limits);
 	WRITE_ONCE(list->reason, decision.reason);
 	if (decision.reason == PCP_BY_WATERMARK) {
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_WATERMARK, 1);
@@ -199,11 +159,6 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 	}
 	if (decision.high <= now)
 		return;
-	if (pcp_quiet(pz)) {
-		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_QUIET, 1);
-		WRITE_ONCE(list->reason, PCP_BY_QUIET);
-		return;
-	}
 	if (!pcp_list_grow(zone, cpu, list, decision.high))
 		return;
 	lmm_count(&lmm_pcp_policy, COUNT_GROWN, 1);
@@ -225,7 +180,7 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
 	if (!lmm_pageset_read(pages).high)
 		return count;
 	/* And lists of a zone that is short: the next such block drains as much again. */
-	if (!READ_ONCE(pcp.limit_exit_drain) || zone_near(zone, zone_pressure(zone)))
+	if (zone_near(zone))
 		return count;
 	return lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
 }
@@ -306,7 +261,6 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 	struct pcp_zone *pz = zone_pressure(zone);
 	struct pcp_limits limits;
 	struct pcp_sample sample;
-	struct pcp_steer steer;
 	bool goes_on;
 	int cpu;
 
@@ -324,11 +278,10 @@ static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
 	if (!full || goes_on)
 		return part_drain_count(list, &limits, goes_on, count, pindex);
 	pcp_list_sample(zone, cpu, pindex % MIGRATE_PCPTYPES, &sample);
-	steer = steer_now();
 	if (pindex < MIGRATE_PCPTYPES)
-		list_grow(zone, pz, list, cpu, &sample, &limits, &steer);
+		list_grow(zone, pz, list, cpu, &sample, &limits);
 	return pcp_event_drain_first(&list->event, &sample, count, frees ? 0 : limits.batch,
-				     &limits, &steer);
+				     &limits);
 }
 
 /* Not inlined, so that the common answer saves no registers for what is done here. */
@@ -338,7 +291,6 @@ static noinline int drain_decide(struct zone *zone, int count, struct per_cpu_pa
 	bool frees = lmm_frees(caller);
 	int limit, held, kept;
 
-	contention_see(zone, zone_pressure(zone));
 	limit = exit_drain_count(zone, count, pages, list, pindex);
 	kept = count - limit;
 	/* Only a free begins with the list of a larger block.  What is held back goes soon. */

@@ -79,9 +79,6 @@ static int pcp_memory_notify(struct notifier_block *nb, unsigned long action, vo
 			spin_unlock_irqrestore(&pages->lock, flags);
 		}
 		atomic_long_set(&pcp.zones[slot].raised, 0);
-		/* The pressure of a zone that disappears must not stay with its node. */
-		pcp.zones[slot].own_near = false;
-		pcp.zones[slot].own_reclaim = false;
 	} else {
 		clear_bit(slot, pcp.frozen);
 		/* The kernel enables the lists after this. */

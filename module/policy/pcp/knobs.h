@@ -20,22 +20,9 @@ enum pcp_mode {
 
 enum pcp_knob {
 	KNOB_MODE,
-	KNOB_PERIOD_MS,
-	KNOB_WINDOW_PERIODS,
 	KNOB_HIGH_MAX_PCT,
-	KNOB_LIMIT_EXIT_DRAIN,
-	KNOB_BATCH_MAX_SCALE,
 	KNOB_DECAY_MS,
-	KNOB_GAIN_PCT,
-	KNOB_WATERMARK_GUARD_PCT,
-	KNOB_CONTENDED_ONLY,
-	KNOB_SCOPE,
 	NR_KNOBS
-};
-
-enum pcp_scope {
-	SCOPE_ZONE,
-	SCOPE_NODE,
 };
 
 /* Counters, and their names in the file counters. */
@@ -46,7 +33,6 @@ enum pcp_scope {
 	COUNTER(DRAINS, "drains")			\
 	COUNTER(DRAIN_PAGES, "drain_pages")		\
 	COUNTER(KEPT_PAGES, "kept_pages")		\
-	COUNTER(CONTENDED, "contended")			\
 	COUNTER(PERIODS, "periods")			\
 	COUNTER(GROWN, "grown")				\
 	COUNTER(RAISED, "raised")			\
@@ -57,13 +43,11 @@ enum pcp_scope {
 	COUNTER(LIMITED_MAX, "limited_max")		\
 	COUNTER(LIMITED_ROOM, "limited_room")		\
 	COUNTER(LIMITED_WATERMARK, "limited_watermark")	\
-	COUNTER(LIMITED_QUIET, "limited_quiet")		\
 	COUNTER(LIMITED_RECLAIM, "limited_reclaim")	\
 	COUNTER(KICKS, "kicks")				\
 	COUNTER(HUGE, "huge")				\
 	COUNTER(OOM_CALLS, "oom_calls")			\
 	COUNTER(OOM_PAGES, "oom_pages")			\
-	COUNTER(IDLE_RESETS, "idle_resets")		\
 	COUNTER(HANDS_OFF, "hands_off")
 
 enum pcp_counter {

@@ -28,7 +28,6 @@ const char *const pcp_reason_words[PCP_NR_REASONS] = {
 	[PCP_BY_IDLE] = "idle",
 	[PCP_BY_USE] = "use",
 	[PCP_BY_WATERMARK] = "watermark",
-	[PCP_BY_QUIET] = "quiet",
 	[PCP_BY_RECLAIM] = "reclaim",
 	[PCP_BY_OOM] = "oom",
 	[PCP_BY_SYSCTL] = "sysctl",

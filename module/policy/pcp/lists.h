@@ -8,6 +8,7 @@
 #include "compat/pageset.h"
 #include "core.h"
 #include "knobs.h"
+#include "core_depth.h"
 #include "core_event.h"
 
 /**

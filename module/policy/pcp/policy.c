@@ -2,10 +2,6 @@
 /*
  * policy.c - per-CPU list sizing: switching on and off, settings, `state`
  *
- * Mode `depth` follows tracepoints of single allocations and frees.  Bulk allocations (vmalloc,
- * page pools) pass no tracepoint when allocated and one when freed, so their lists seem to be
- * mostly freeing and are not raised.  Mode `event` has no hook on single pages.
- *
  * Lifetime: enable allocates everything in struct pcp_state before any hook is armed.  Disable
  * frees everything once the hooks, the work, and the CPU, memory and OOM notifiers are gone.
  */
@@ -19,13 +15,12 @@
 #include "events.h"
 #include "hook/hook.h"
 #include "livemm.h"
+#include "depth.h"
 #include "policy/common/free_path.h"
 #include "state.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-
-DEFINE_PER_CPU(struct pcp_track *, pcp_tracks);
 
 struct pcp_state pcp = {
 	.lock = __MUTEX_INITIALIZER(pcp.lock),
@@ -35,18 +30,11 @@ struct pcp_state pcp = {
 static void set_knobs(const struct lmm_config *cfg)
 {
 	u32 decay_ms = cfg->value[KNOB_DECAY_MS];
-	u32 tick_ms = pcp.mode == PCP_MODE_DEPTH ? cfg->value[KNOB_PERIOD_MS] :
+	u32 tick_ms = pcp.mode == PCP_MODE_DEPTH ? PCP_PERIOD_MS :
 						   decay_ms / PCP_USE_TICKS;
 
-	WRITE_ONCE(pcp.clock.window, cfg->value[KNOB_WINDOW_PERIODS]);
-	WRITE_ONCE(pcp.limit_exit_drain, cfg->value[KNOB_LIMIT_EXIT_DRAIN]);
-	WRITE_ONCE(pcp.contended_only, cfg->value[KNOB_CONTENDED_ONLY]);
 	WRITE_ONCE(pcp.decay, msecs_to_jiffies(decay_ms));
-	WRITE_ONCE(pcp.steer.gain_pct, cfg->value[KNOB_GAIN_PCT]);
-	WRITE_ONCE(pcp.steer.batch_max_scale, cfg->value[KNOB_BATCH_MAX_SCALE]);
 	pcp.max_tenths = cfg->value[KNOB_HIGH_MAX_PCT];
-	WRITE_ONCE(pcp.guard_pct, cfg->value[KNOB_WATERMARK_GUARD_PCT]);
-	pcp.node_scope = cfg->value[KNOB_SCOPE] == SCOPE_NODE;
 	WRITE_ONCE(pcp.tick, max(msecs_to_jiffies(tick_ms), 1UL));
 }
 
@@ -58,7 +46,7 @@ static void pcp_configure(struct lmm_policy *policy, const struct lmm_config *cf
 	set_knobs(cfg);
 	if (pcp.tick != tick)
 		mod_delayed_work(pcp.worker.wq, &pcp.tick_work, pcp.tick);
-	/* A bound may have been lowered, or the distance to the watermark raised. */
+	/* A bound may have been lowered. */
 	lmm_worker_pass_after(&pcp.worker, 0);
 	mutex_unlock(&pcp.lock);
 }
@@ -68,12 +56,10 @@ static void pcp_free(void)
 	int cpu;
 
 	lmm_worker_free(&pcp.worker);
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
 		if (pcp.lists)
 			kvfree(pcp.lists[cpu]);
-		kvfree(per_cpu(pcp_tracks, cpu));
-		per_cpu(pcp_tracks, cpu) = NULL;
-	}
+	pcp_depth_free();
 	kfree(pcp.lists);
 	kvfree(pcp.zones);
 	bitmap_free(pcp.frozen);
@@ -103,20 +89,13 @@ static int pcp_alloc(void)
 					       cpu_to_node(cpu));
 		if (!pcp.lists[cpu])
 			return -ENOMEM;
-		if (pcp.mode != PCP_MODE_DEPTH)
-			continue;
-		per_cpu(pcp_tracks, cpu) = kvzalloc_node(slots * sizeof(struct pcp_track),
-							 GFP_KERNEL, cpu_to_node(cpu));
-		if (!per_cpu(pcp_tracks, cpu))
-			return -ENOMEM;
 	}
 	for (slot = 0; slot < slots; slot++) {
-		pcp.zones[slot].contended = jiffies - MAX_JIFFY_OFFSET / 2;
 		pcp.zones[slot].kicked = jiffies - HZ;
 		pcp.zones[slot].scarce = jiffies - MAX_JIFFY_OFFSET / 2;
 		pcp.zones[slot].calm = PCP_NEVER_CALM;
 	}
-	return 0;
+	return pcp.mode == PCP_MODE_DEPTH ? pcp_depth_alloc() : 0;
 }
 
 static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, char *why,
@@ -131,7 +110,6 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 		goto err_free;
 	}
 	pcp.high_fraction = (const int *)lmm_hook_address(LMM_HOOK_HIGH_FRACTION);
-	pcp.clock.epoch = 1;	/* epoch 0 of a new track is no period */
 	pcp.oom_at = 0;
 	pcp.bounds_at = jiffies;
 	pcp.forget_ticks = 0;
@@ -162,7 +140,7 @@ err_free:
 
 static int pcp_armed(struct lmm_policy *policy, char *why, size_t len)
 {
-	pcp.steer.sees_refills = lmm_hook_armed(policy->id, LMM_HOOK_REFILL);
+	pcp.sees_refills = lmm_hook_armed(policy->id, LMM_HOOK_REFILL);
 	return 0;
 }
 
@@ -180,7 +158,7 @@ static void pcp_basis(char *why, size_t len)
 {
 	if (pcp.mode == PCP_MODE_DEPTH)
 		scnprintf(why, len, "depth: every page, by tracepoints");
-	else if (pcp.steer.sees_refills)
+	else if (pcp.sees_refills)
 		scnprintf(why, len, "event: refills and drains");
 	else
 		scnprintf(why, len,
@@ -246,7 +224,7 @@ static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
 static const struct lmm_subscription pcp_subscriptions[] = {
 	LMM_USES(REFILL, "larger refills, counters of refills"),
 	LMM_USES_IN(LMM_ALL_MODES, BIT(PCP_MODE_EVENT), DRAIN,
-		    "mode event; counters drains and drain_pages; limit_exit_drain"),
+		    "mode event; counters drains and drain_pages; shorter drains at exit"),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_ALLOC,
 		    "mode depth: the depth of allocation"),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_FREE,
@@ -254,7 +232,7 @@ static const struct lmm_subscription pcp_subscriptions[] = {
 	LMM_USES(FREE_COMMIT, "drains in parts, or beside kswapd, go as the kernel wants"),
 	LMM_USES(FREE_PAGE, "drains in parts, or beside kswapd, go as the kernel wants"),
 	LMM_USES(FREE_PAGES, "drains in parts, or beside kswapd, go as the kernel wants"),
-	LMM_USES(PAGESET_DEFAULT, "a sysctl write is noticed within a period instead of at once"),
+	LMM_USES(PAGESET_DEFAULT, "a sysctl write is noticed at a tick instead of at once"),
 	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
 	LMM_USES(HUGE_WANTED, "huge pages without MADV_HUGEPAGE may fail while lists hold pages"),
 	LMM_NEEDS(DRAIN_LIST, "all of the policy, which could not give back what a list holds"),
@@ -270,7 +248,6 @@ static const struct lmm_layout pcp_layouts[] = {
 	LMM_LIST_LAYOUTS,
 	LMM_LAYOUT(per_cpu_pages, lock),
 	LMM_LAYOUT(per_cpu_pages, lists),
-	LMM_LAYOUT(zone, lock),
 };
 
 static const struct lmm_hook_client pcp_uses = LMM_HOOK_CLIENT(pcp);

@@ -2,8 +2,8 @@
 /*
  * size.c - passes over all lists: learn, judge the zones, decide, act
  *
- * A pass runs at the end of each tick (mode `event`: an eighth of decay_ms) or period (mode
- * `depth`), and in between when a hook has noticed pressure or the kernel has set bounds.
+ * A pass runs at the end of each tick (mode `event`: an eighth of decay_ms; mode `depth`: a
+ * second), and in between when a hook has noticed pressure or the kernel has set bounds.
  *
  * The kernel's vmstat work would not do for a tick: that work stops on an idle CPU, whose lists
  * hold the pages to give back.
@@ -15,6 +15,7 @@
 #include <linux/sched.h>
 #include <linux/vmstat.h>
 
+#include "depth.h"
 #include "livemm.h"
 #include "state.h"
 
@@ -48,14 +49,6 @@ static long free_in(struct zone *zone)
 	return zone_page_state_snapshot(zone, NR_FREE_PAGES);
 }
 
-/* Judge a zone by its own state. */
-static void zone_judge(struct zone *zone, struct pcp_zone *pz)
-{
-	WRITE_ONCE(pz->mark, lmm_zone_steady_mark(zone, pcp.guard_pct));
-	pz->own_reclaim = xchg(&pz->wanted, false);
-	pz->own_near = free_in(zone) < (long)lmm_zone_short_mark(zone, pcp_zone_mark(zone, pz));
-}
-
 static bool oom_now(void)
 {
 	if (pcp.oom_at && !time_before(jiffies, pcp.oom_at + pcp.decay))
@@ -63,26 +56,14 @@ static bool oom_now(void)
 	return pcp.oom_at;
 }
 
-/*
- * With scope=node the pressure of a zone counts for its node, as kswapd sees pressure.  Hooks look
- * at the zone's own pressure themselves: a pressure that a pass has seen is soon over.
- */
-static void zone_publish(struct zone *zone, unsigned int slot)
+static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 {
-	unsigned int first = rounddown(slot, MAX_NR_ZONES);
-	unsigned int end = pcp.node_scope ? first + MAX_NR_ZONES : first;
-	bool near = false, reclaim = false, pressed;
-
-	for (; first < end; first++) {
-		near |= pcp.zones[first].own_near;
-		reclaim |= pcp.zones[first].own_reclaim;
-	}
-	WRITE_ONCE(pcp.zones[slot].node_near, near);
-	WRITE_ONCE(pcp.zones[slot].node_reclaim, reclaim);
-	pressed = near || reclaim || oom_now() || READ_ONCE(*pcp.high_fraction);
-	WRITE_ONCE(pcp.zones[slot].calm,
-		   pcp_calm_mark(pcp.zones[slot].mark, lmm_zone_gap(zone),
-				 pressed || pcp.mode != PCP_MODE_EVENT));
+	WRITE_ONCE(pz->mark, lmm_zone_steady_mark(zone));
+	pz->reclaim = xchg(&pz->wanted, false);
+	pz->near = free_in(zone) < (long)lmm_zone_short_mark(zone, pcp_zone_mark(zone, pz));
+	WRITE_ONCE(pz->calm, pcp_calm_mark(pz->mark, lmm_zone_gap(zone),
+					   oom_now() || READ_ONCE(*pcp.high_fraction) ||
+					   pcp.mode != PCP_MODE_EVENT));
 }
 
 /* Limits that are the same for all lists of a zone. */
@@ -91,9 +72,9 @@ static struct pcp_limits zone_limits(struct zone *zone, const struct pcp_zone *p
 	return (struct pcp_limits){
 		.def = lmm_pageset_default(zone).low,
 		.sysctl = READ_ONCE(*pcp.high_fraction),
-		.reclaim = pz->own_reclaim || pz->node_reclaim,
+		.reclaim = pz->reclaim,
 		.oom = oom_now(),
-		.near = pz->own_near || pz->node_near,
+		.near = pz->near,
 	};
 }
 
@@ -115,7 +96,6 @@ static struct pcp_decision event_decide(struct zone *zone, int cpu, struct pcp_l
 static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 {
 	const struct pcp_limits limits = zone_limits(zone, &pcp.zones[slot]);
-	bool quiet = pcp_quiet(&pcp.zones[slot]);
 	unsigned int sharers = zone_cpus(zone);
 	int batch = 0, max = 0;
 	int cpu;
@@ -136,16 +116,15 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 		list->limits = limits;
 		list->limits.max = max;
 		list->limits.batch = batch;
-		/* In a quiet zone the raises of the kernel's own tuning are left alone. */
-		if (!quiet || list->written.high)
-			list->limits.now = pcp_list_raised(pages, list);
+		list->limits.now = pcp_list_raised(pages, list);
 		list->limits.disabled = !lmm_pageset_read(pages).high;
-		if (tick && pcp.mode == PCP_MODE_EVENT)
-			pcp_list_see_spare(pages, list);
-		if (pcp.mode == PCP_MODE_EVENT)
+		if (pcp.mode == PCP_MODE_DEPTH) {
+			pcp_depth_list(list, slot, cpu);
+		} else {
+			if (tick)
+				pcp_list_see_spare(pages, list);
 			list->decision = event_decide(zone, cpu, list, fresh, tick);
-		else
-			list->decision = pcp_depth_decide(&list->depth, &list->limits, tick);
+		}
 		spin_unlock_irqrestore(&pages->lock, flags);
 		cond_resched();
 	}
@@ -170,7 +149,7 @@ static void zone_give(struct zone *zone, unsigned int slot)
 	long held = 0, lacks;
 	int cpu;
 
-	if (!pcp.zones[slot].own_near)
+	if (!pcp.zones[slot].near)
 		return;
 	for_each_cpu(cpu, pcp.cpus)
 		held += pcp_list_excess(zone, cpu, pcp_list_of(slot, cpu));
@@ -290,14 +269,12 @@ void pcp_pass(bool tick)
 	bool again = time_before(jiffies, READ_ONCE(pcp.bounds_at));
 	struct zone *zone = NULL;
 
-	while ((zone = pcp_zone_after(zone)))
-		zone_judge(zone, &pcp.zones[lmm_zone_slot(zone)]);
 	while ((zone = pcp_zone_after(zone))) {
 		unsigned int slot = lmm_zone_slot(zone);
 		struct pcp_zone *pz = &pcp.zones[slot];
 		long raised = atomic_long_read(&pz->raised);
 
-		zone_publish(zone, slot);
+		zone_judge(zone, pz);
 		zone_decide(zone, slot, tick);
 		zone_give(zone, slot);
 		pz->given = zone_act(zone, slot, raised);
@@ -310,30 +287,6 @@ void pcp_pass(bool tick)
 		pcp.forget_ticks--;
 }
 
-/* Mode `depth`: learn from the period that ends now. */
-static void period_collect(void)
-{
-	u32 ended = pcp.clock.epoch;
-	unsigned int slot;
-	int cpu;
-
-	WRITE_ONCE(pcp.clock.epoch, ended + 1);
-	for_each_possible_cpu(cpu) {
-		const struct pcp_track *tracks = per_cpu(pcp_tracks, cpu);
-
-		for (slot = 0; slot < lmm_zone_slots(); slot++) {
-			long alloc_depth, free_depth;
-			bool active;
-
-			active = pcp_track_collect(&tracks[slot], ended, &alloc_depth, &free_depth);
-			if (pcp_depth_period(&pcp_list_of(slot, cpu)->depth, active,
-					     alloc_depth, free_depth))
-				lmm_count(&lmm_pcp_policy, COUNT_IDLE_RESETS, 1);
-		}
-		cond_resched();
-	}
-}
-
 /**
  * pcp_tick() - make the pass at the end of a tick or period
  * @work: the policy's tick_work
@@ -344,7 +297,7 @@ void pcp_tick(struct work_struct *work)
 {
 	mutex_lock(&pcp.lock);
 	if (pcp.mode == PCP_MODE_DEPTH)
-		period_collect();
+		pcp_depth_tick();
 	pcp_pass(true);
 	lmm_count(&lmm_pcp_policy, COUNT_PERIODS, 1);
 	queue_delayed_work(pcp.worker.wq, &pcp.tick_work, pcp.tick);
@@ -394,7 +347,7 @@ int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm)
 		const struct pcp_zone *pz = &pcp.zones[lmm_zone_slot(zone)];
 
 		given += pz->given;
-		if (pz->own_near)
+		if (pz->near)
 			*freed += pz->given;
 	}
 	mutex_unlock(&pcp.lock);

@@ -5,6 +5,7 @@
  *	knobs.c		knobs and counters
  *	policy.c	switching on and off, settings, `state`
  *	handlers.c	what the hooks report; runs under the kernel's pcp->lock
+ *	depth.c		mode `depth`
  *	size.c		the tick, and the answer to memory pressure
  *	hotplug.c	CPUs and memory that come and go
  *	lists.c		the actuator
@@ -17,7 +18,6 @@
 #include <linux/jiffies.h>
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
-#include <linux/percpu.h>
 #include <linux/workqueue.h>
 
 #include "core.h"
@@ -29,33 +29,27 @@
 /**
  * struct pcp_zone - pressure of a zone, for the hooks
  * @mark: pcp_zone_mark() without lmm_zone_moment_mark()
- * @own_near: fewer pages than pcp_zone_mark() are free, or hardly more while reclaim is active
- * @own_reclaim: reclaim wants a block of a high order of which the zone has none
- * @wanted: the next pass is to find @own_reclaim
- * @node_near: with scope=node, @own_near of another zone of the node
- * @node_reclaim: with scope=node, @own_reclaim of another zone of the node
+ * @near: fewer pages than pcp_zone_mark() are free, or hardly more while reclaim is active
+ * @reclaim: reclaim wants a block of a high order of which the zone has none
+ * @wanted: the next pass is to find @reclaim
  * @calm: free pages, without lmm_zone_moment_mark(), with which a list may keep its pages beside
  *	kswapd; see pcp_calm_mark()
  * @given: pages that the last pass has given back
  * @raised: pages by which lists are raised; may be too large until the next pass
- * @contended: jiffies when zone->lock was last seen taken
  * @kicked: jiffies when a hook last asked for a pass
  * @scarce: jiffies when a huge page was last wanted while the zone had few free blocks for one
  *
- * Any hook may write @raised (atomic), and @wanted, @contended, @kicked and @scarce (one store
- * each).  A pass writes the rest under pcp.lock, in a cache line of its own.
+ * Any hook may write @raised (atomic), and @wanted, @kicked and @scarce (one store each).  A pass
+ * writes the rest under pcp.lock, in a cache line of its own.
  */
 struct pcp_zone {
 	unsigned long mark;
-	bool own_near;
-	bool own_reclaim;
-	bool node_near;
-	bool node_reclaim;
+	bool near;
+	bool reclaim;
 	unsigned long calm;
 	long given;
 	atomic_long_t raised ____cacheline_aligned_in_smp;
 	bool wanted;
-	unsigned long contended;
 	unsigned long kicked;
 	unsigned long scarce;
 } ____cacheline_aligned_in_smp;
@@ -68,17 +62,11 @@ struct pcp_zone {
  * @zones: [slot]
  * @frozen: slots whose memory is going offline
  * @cpus: CPUs whose lists may be sized
- * @clock: time of the tracks
- * @steer: settings of mode `event`
+ * @sees_refills: this kernel reports refills
  * @mode: fixed while the policy is on
- * @limit_exit_drain: drain a batch, not the whole list, for a block of order 1 to 3
- * @contended_only: raise only while zone->lock is contended
  * @decay: knob decay_ms, in jiffies
- * @node_scope: pressure in a zone counts for its whole node
  * @tick: jiffies between two passes
  * @max_tenths: share of a zone that its lists may hold, in tenths of a percent
- * @guard_pct: distance of @pcp_zone.mark above the high watermark, in percent of the
- *	high watermark
  * @oom_at: jiffies when memory ran out, which counts for @decay; 0 if it did not
  * @forget_ticks: ticks that still have to reset all lists, after another CPU got the page counters
  *	of an offline CPU
@@ -88,8 +76,7 @@ struct pcp_zone {
  * @tick_work: makes a pass at the end of each tick or period
  * @cpuhp_state: number of the CPU hotplug callbacks
  *
- * Hooks read @clock, @steer, @limit_exit_drain, @contended_only, @decay, @tick and @guard_pct
- * without @lock.
+ * Hooks read @sees_refills, @decay and @tick without @lock.
  */
 struct pcp_state {
 	struct mutex lock;	/* passes, hotplug and settings */
@@ -97,16 +84,11 @@ struct pcp_state {
 	struct pcp_zone *zones;
 	unsigned long *frozen;
 	cpumask_var_t cpus;
-	struct pcp_clock clock;
-	struct pcp_steer steer;
+	bool sees_refills;
 	enum pcp_mode mode;
-	bool limit_exit_drain;
-	bool contended_only;
 	unsigned long decay;
-	bool node_scope;
 	unsigned long tick;
 	u32 max_tenths;
-	u32 guard_pct;
 	unsigned long oom_at;
 	unsigned int forget_ticks;
 	const int *high_fraction;
@@ -118,9 +100,6 @@ struct pcp_state {
 
 extern struct pcp_state pcp;
 
-/* Tracks of mode `depth`, indexed by slot; NULL in mode `event`. */
-DECLARE_PER_CPU(struct pcp_track *, pcp_tracks);
-
 static inline struct pcp_list *pcp_list_of(unsigned int slot, int cpu)
 {
 	return &pcp.lists[cpu][slot];
@@ -130,13 +109,6 @@ static inline struct pcp_list *pcp_list_of(unsigned int slot, int cpu)
 static inline unsigned long pcp_zone_mark(const struct zone *zone, const struct pcp_zone *pz)
 {
 	return READ_ONCE(pz->mark) + lmm_zone_moment_mark(zone);
-}
-
-/* Lists are to be raised only under contention, and zone->lock is not contended. */
-static inline bool pcp_quiet(const struct pcp_zone *pz)
-{
-	return pcp.mode == PCP_MODE_EVENT && READ_ONCE(pcp.contended_only) &&
-	       time_after(jiffies, READ_ONCE(pz->contended) + READ_ONCE(pcp.decay));
 }
 
 /*
@@ -167,7 +139,6 @@ int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 int pcp_hotplug_start(void);
 void pcp_hotplug_stop(void);
 
-void pcp_on_list_pages(int nid, int zone_idx, long pages);
 unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigned long asked);
 void pcp_on_refill(struct zone *zone, unsigned int order, int migratetype, int pages);
 void pcp_on_list_filled(struct zone *zone, unsigned int order, int migratetype, int pages);

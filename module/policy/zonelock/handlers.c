@@ -27,12 +27,6 @@ static_assert(DEPOT_TRIAL_PAGES == 2 * DEPOT_BATCH_MAX);
 static_assert(DRAIN_PAGES == 63 * LMM_DRAIN_BATCHES);
 static_assert(COUNT_REFUSED_FULL - COUNT_REFUSED_DISABLED == DEPOT_FULL - DEPOT_DISABLED);
 
-/* Free pages below which the depot stores nothing. */
-static unsigned long zone_mark(struct zone *zone)
-{
-	return lmm_zone_mark(zone, READ_ONCE(zonelock.guard_pct));
-}
-
 /**
  * zonelock_view() - read the state of a zone
  * @zone: the zone
@@ -46,7 +40,7 @@ void zonelock_view(struct zone *zone, struct depot_view *view)
 
 	*view = (struct depot_view){
 		.free = zone_page_state(zone, NR_FREE_PAGES),
-		.mark = zone_mark(zone),
+		.mark = lmm_zone_mark(zone),
 		.held = atomic_long_read(&zz->depot.pages),
 		.isolated = lmm_zone_isolates(zone),
 		.closed = READ_ONCE(zz->broken) ||
@@ -410,7 +404,7 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 
 	if (depot_stocked(&zz->depot) && !lmm_zone_isolates(zone) && !READ_ONCE(zz->broken)) {
 		/* CPUs that only allocate bring the zone near its mark faster than passes come. */
-		if (zone_page_state(zone, NR_FREE_PAGES) < zone_mark(zone))
+		if (zone_page_state(zone, NR_FREE_PAGES) < lmm_zone_mark(zone))
 			kick(zz);
 		count = depot_get(&zz->depot, smp_processor_id(), kind, list);
 	}
@@ -659,7 +653,7 @@ bool zonelock_ask_back(struct zone *zone, unsigned int order)
 
 		if (!other || (!depot_stocked(&zz->depot) && !READ_ONCE(zz->took)))
 			continue;
-		if (zone_page_state(other, NR_FREE_PAGES) >= zone_mark(other) &&
+		if (zone_page_state(other, NR_FREE_PAGES) >= lmm_zone_mark(other) &&
 		    (!order || !lmm_zone_lacks_order(other, order)))
 			continue;
 		/* For lists that give back, too: see list_pass_on(). */

@@ -17,8 +17,6 @@ const struct lmm_knob zonelock_knobs[NR_KNOBS] = {
 	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, ZONELOCK_MODE_NOMERGE, ZONELOCK_MODE_DEPOT),
 	[KNOB_MAX_PAGES_PCT] = LMM_TENTHS("max_pages_pct", 1, 500, 40),
 	[KNOB_MAX_AGE_MS] = LMM_UINT("max_age_ms", 100, 60000, 1000),
-	/* Same as pcp's knob of this name. */
-	[KNOB_WATERMARK_GUARD_PCT] = LMM_UINT("watermark_guard_pct", 0, 1000, 0),
 	[KNOB_HOLD_OFF_MS] = LMM_UINT("hold_off_ms", 0, 60000, 1000),
 };
 

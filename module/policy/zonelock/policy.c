@@ -54,7 +54,6 @@ static bool zonelock_supported(struct lmm_policy *policy, char *why, size_t len)
 static void set_knobs(const struct lmm_config *cfg)
 {
 	WRITE_ONCE(zonelock.max_tenths, cfg->value[KNOB_MAX_PAGES_PCT]);
-	WRITE_ONCE(zonelock.guard_pct, cfg->value[KNOB_WATERMARK_GUARD_PCT]);
 	WRITE_ONCE(zonelock.max_age, max(msecs_to_jiffies(cfg->value[KNOB_MAX_AGE_MS]), 4UL));
 	WRITE_ONCE(zonelock.hold_off, msecs_to_jiffies(cfg->value[KNOB_HOLD_OFF_MS]));
 }

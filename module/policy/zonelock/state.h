@@ -72,7 +72,6 @@ struct zonelock_zone {
  * @zones: indexed by lmm_zone_slot()
  * @mode: fixed while the policy is on
  * @max_tenths: share of a zone that its depot may hold, in tenths of a percent
- * @guard_pct: distance of the mark above the high watermark, in percent of that watermark
  * @max_age: jiffies that a batch may stay
  * @hold_off: jiffies that a depot stays closed
  * @shard_of: shard of each CPU in every depot
@@ -87,7 +86,6 @@ struct zonelock_state {
 	struct zonelock_zone *zones;
 	enum zonelock_mode mode;
 	u32 max_tenths;
-	u32 guard_pct;
 	unsigned long max_age;
 	unsigned long hold_off;
 	u16 *shard_of;

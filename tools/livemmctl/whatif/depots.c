@@ -57,17 +57,12 @@ void depot_end(struct zone *zone)
 	free(zone->batches);
 }
 
-static unsigned long mark_of(const struct model *model, const struct zone *zone)
-{
-	return zone->mark + zone->high_mark * model->zonelock->guard_pct / 100;
-}
-
 /* As zonelock_view(). */
 static struct depot_view view_of(const struct model *model, const struct zone *zone)
 {
 	struct depot_view view = {
 		.free = max(model_free(zone), 0L),
-		.mark = mark_of(model, zone),
+		.mark = zone->mark,
 		.held = atomic_long_read(&zone->depot.pages),
 		.closed = time_before(jiffies_of(model), zone->open_at),
 	};
@@ -196,7 +191,7 @@ int depot_fill(struct model *model, struct zone *zone, struct list *list)
 	model_meanwhile(model, zone, list);
 	if (!depot_stocked(&zone->depot))
 		return 0;
-	if (model_free(zone) < (long)mark_of(model, zone))
+	if (model_free(zone) < zone->mark)
 		kick(model);
 	count = depot_get(&zone->depot, 0, 0, &nothing);
 	list->count += count;
@@ -355,7 +350,7 @@ void depot_wanted(struct model *model)
 		struct zone *zone = &model->zones[slot];
 
 		if (!zone->depot.nr_shards || !depot_stocked(&zone->depot) ||
-		    model_free(zone) >= (long)mark_of(model, zone))
+		    model_free(zone) >= zone->mark)
 			continue;
 		zone->wanted = true;
 		return_batches(model, zone, jiffies_of(model), URGENT_BATCHES);

@@ -48,15 +48,14 @@ class Pcp(ctypes.Structure):
     """struct whatif_pcp of replay.h."""
 
     _fields_ = [(name, ctypes.c_int32) for name in (
-        "enabled", "sees_refills", "limit_exit_drain", "batch_max_scale", "gain_pct", "guard_pct",
-        "high_max_tenths", "decay_ms")]
+        "enabled", "sees_refills", "high_max_tenths", "decay_ms")]
 
 
 class Zonelock(ctypes.Structure):
     """struct whatif_zonelock of replay.h."""
 
     _fields_ = [(name, ctypes.c_int32) for name in (
-        "enabled", "max_tenths", "max_age_ms", "guard_pct")]
+        "enabled", "max_tenths", "max_age_ms")]
 
 
 class Result(ctypes.Structure):

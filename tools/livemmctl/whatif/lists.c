@@ -12,14 +12,9 @@
 /* KICK_GAP_MS of pcp/handlers.c. */
 #define KICK_GAP_NS	(10 * NS_PER_MS)
 
-static long mark_of(const struct model *model, const struct zone *zone)
-{
-	return zone->mark + zone->high_mark * model->config->guard_pct / 100;
-}
-
 static bool is_near(const struct model *model, const struct zone *zone)
 {
-	return model_free(zone) < mark_of(model, zone) + (zone->reclaim ? zone->gap : 0);
+	return model_free(zone) < zone->mark + (zone->reclaim ? zone->gap : 0);
 }
 
 /* Lists and depots of a zone have @pages more. */
@@ -82,6 +77,7 @@ static struct pcp_limits limits_now(const struct model *model, const struct zone
 	limits.now = raised(model, zone, list);
 	limits.batch = list->batch;
 	limits.near = is_near(model, zone);
+	limits.sees_refills = model->config->sees_refills;
 	limits.sized = model->now < list->sized_at + decay ? list->sized : 0;
 	return limits;
 }
@@ -93,7 +89,7 @@ static bool by_policy(const struct model *model, const struct list *list)
 
 static void kick(struct model *model, struct zone *zone)
 {
-	if (!model->config->enabled || model_free(zone) >= mark_of(model, zone) ||
+	if (!model->config->enabled || model_free(zone) >= zone->mark ||
 	    zone->raised <= 0 || model->now < zone->kicked + KICK_GAP_NS)
 		return;
 	zone->kicked = model->now;
@@ -132,7 +128,7 @@ void model_came(struct model *model, struct zone *zone, struct list *list, int p
 static void refill(struct model *model, struct zone *zone, struct list *list)
 {
 	struct pcp_sample sample = sample_of(list);
-	bool sized = by_policy(model, list) && model->steer.sees_refills;
+	bool sized = by_policy(model, list) && model->config->sees_refills;
 	int asked, got = depot_fill(model, zone, list);
 
 	if (got) {
@@ -145,10 +141,9 @@ static void refill(struct model *model, struct zone *zone, struct list *list)
 	kick(model, zone);
 	if (sized) {
 		struct pcp_limits limits = limits_now(model, zone, list);
-		long room = model_free(zone) - mark_of(model, zone);
+		long room = model_free(zone) - zone->mark;
 
-		got = pcp_event_refill_count(&list->event, asked, list->count, &limits,
-					     &model->steer);
+		got = pcp_event_refill_count(&list->event, asked, list->count, &limits);
 		got = max_t(long, asked, min_t(long, got, room));
 	}
 	got = depot_split(model, zone, list, got, bound(model, zone, list));
@@ -224,7 +219,7 @@ static void grow(struct model *model, struct zone *zone, struct list *list,
 	int now = limits->now ?: limits->def;
 	struct pcp_decision decision;
 
-	decision = pcp_event_drain(&list->event, sample, limits, &model->steer);
+	decision = pcp_event_drain(&list->event, sample, limits);
 	if (decision.reason == PCP_BY_WATERMARK) {
 		model->result->limited_watermark++;
 		kick(model, zone);
@@ -257,8 +252,7 @@ static void drain_full(struct model *model, struct zone *zone, struct list *list
 		struct pcp_limits limits = limits_now(model, zone, list);
 
 		grow(model, zone, list, &sample, &limits);
-		pages = pcp_event_drain_count(&list->event, &sample, pages, &limits,
-					      &model->steer);
+		pages = pcp_event_drain_count(&list->event, &sample, pages, &limits);
 		pcp_event_drained(&list->event, &sample, pages);
 	}
 	if (pages > 0)
@@ -321,8 +315,7 @@ void model_exit(struct model *model, struct zone *zone, struct list *list)
 		pages = min(pages, list->batch << SCALE_MAX);
 		if (!list->written)
 			list->tuned = max(list->tuned - (list->batch << SCALE_MAX), zone->low);
-	} else if (model->config->enabled && model->config->limit_exit_drain &&
-		   !is_near(model, zone)) {
+	} else if (model->config->enabled && !is_near(model, zone)) {
 		pages = lmm_drain_limit(pages, list->count, list->batch);
 	} else if (model->config->enabled) {
 		pages = lmm_drain_hold(pages, list->count, list->limits.def, list->batch);
@@ -408,7 +401,7 @@ void model_pass(struct model *model, struct zone *zone, bool tick)
 			list->decision = pcp_event_hold(&list->limits);
 		held += max(list->count - zone->low, 0);
 	}
-	lacks = mark_of(model, zone) - model_free(zone) + max(zone->gap, held / 8);
+	lacks = zone->mark - model_free(zone) + max(zone->gap, held / 8);
 	for (cpu = 0; cpu < model->nr_cpus; cpu++) {
 		struct list *list = zone->lists[cpu];
 		int64_t decay = config->decay_ms * NS_PER_MS;

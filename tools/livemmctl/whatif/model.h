@@ -81,7 +81,6 @@ struct model {
 	const struct whatif_pcp *config;
 	const struct whatif_zonelock *zonelock;
 	struct whatif_result *result;
-	struct pcp_steer steer;
 	struct whatif_span span;	/* of the list that the row at hand tells of */
 	int others;			/* pages there that a request cannot use, an estimate */
 	struct zone zones[WHATIF_SLOTS];

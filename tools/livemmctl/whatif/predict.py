@@ -19,10 +19,8 @@ from livemmctl.whatif.rows import Events
 Plan = dict[str, dict[str, str]]
 #: Settings that the replay does not know, and the values that it stands for.
 FIXED: dict[str, dict[str, tuple[str, ...]]] = {
-    "pcp": {"mode": ("event",), "contended_only": ("0",), "scope": ("zone",)},
+    "pcp": {"mode": ("event",)},
     "zonelock": {"mode": ("depot",)}}
-#: Settings of mode `depth`, which mode `event` does not read.
-UNUSED = ("period_ms", "window_periods")
 #: Policies that are replayed, together or one alone.
 LISTS = ("pcp", "zonelock")
 
@@ -189,15 +187,11 @@ def config(plan: Plan, sees_refills: bool) -> tuple[library.Pcp, library.Zoneloc
     try:
         return library.Pcp(
             enabled=int(pcp["enabled"]), sees_refills=sees_refills,
-            limit_exit_drain=int(pcp["limit_exit_drain"]),
-            batch_max_scale=int(pcp["batch_max_scale"]), gain_pct=int(pcp["gain_pct"]),
-            guard_pct=int(pcp["watermark_guard_pct"]),
             high_max_tenths=round(10 * float(pcp["high_max_pct"])),
             decay_ms=int(pcp["decay_ms"])), library.Zonelock(
             enabled=int(zonelock["enabled"]),
             max_tenths=round(10 * float(zonelock["max_pages_pct"])),
-            max_age_ms=int(zonelock["max_age_ms"]),
-            guard_pct=int(zonelock["watermark_guard_pct"]))
+            max_age_ms=int(zonelock["max_age_ms"]))
     except ValueError as error:
         raise UsageError(f"{words_of(plan)}: {error}") from None
 

@@ -411,11 +411,6 @@ int whatif_replay(const int64_t *rows, int64_t nr, const struct whatif_pcp *conf
 	model->config = config;
 	model->zonelock = zonelock;
 	model->result = result;
-	model->steer = (struct pcp_steer){
-		.gain_pct = config->gain_pct,
-		.batch_max_scale = config->batch_max_scale,
-		.sees_refills = config->sees_refills,
-	};
 	model->now = rows[0];
 	model->next_tick = model->now + config->decay_ms * NS_PER_MS / PCP_USE_TICKS;
 	model->next_vmstat = model->now + VMSTAT_NS;

@@ -41,10 +41,6 @@ struct whatif_format {
 struct whatif_pcp {
 	int32_t enabled;
 	int32_t sees_refills;
-	int32_t limit_exit_drain;
-	int32_t batch_max_scale;
-	int32_t gain_pct;
-	int32_t guard_pct;
 	int32_t high_max_tenths;
 	int32_t decay_ms;
 };
@@ -54,7 +50,6 @@ struct whatif_zonelock {
 	int32_t enabled;
 	int32_t max_tenths;
 	int32_t max_age_ms;
-	int32_t guard_pct;
 };
 
 /* Sizes in pages; kept_* is pages times ns. */

@@ -20,10 +20,6 @@ from livemmctl.whatif.rows import Events
 VALUES = {
     "high_max_pct": ("1", "2", "3", "5", "8", "12.5", "20"),
     "decay_ms": ("500", "1000", "3000", "10000"),
-    "gain_pct": ("50", "100", "200"),
-    "batch_max_scale": ("0", "3", "5"),
-    "limit_exit_drain": ("0", "1"),
-    "watermark_guard_pct": ("0", "50", "200"),
     "max_pages_pct": ("0.5", "1", "2", "4", "8"),
     "max_age_ms": ("300", "1000", "3000"),
 }

@@ -48,11 +48,11 @@ def test_only_the_policy_differs_between_blocks(world: World) -> None:
 
 def test_knobs_of_an_arm_do_not_outlive_it(world: World) -> None:
     arms = {"off": {}, "on": {"policy": {"pcp": {"enabled": True, "mode": "depth",
-                                                 "period_ms": 500}}}}
+                                                 "decay_ms": 500}}}}
     before = dict(world.host.kernel.values["pcp"])
     world.run(experiment(arms=arms))
     assert world.host.kernel.values["pcp"] == before
-    assert any("period_ms=500" in write for write in world.host.kernel.writes)
+    assert any("decay_ms=500" in write for write in world.host.kernel.writes)
 
 
 def test_samples_in_the_washout_are_marked(world: World) -> None:
@@ -387,7 +387,7 @@ def test_after_a_stop_what_others_did_does_not_count(world: World) -> None:
 
 
 def test_an_admins_knob_of_a_policy_of_ours_does_not_keep_it_on(world: World) -> None:
-    world.later(25, lambda: world.host.kernel.set("pcp", period_ms="3000"))
+    world.later(25, lambda: world.host.kernel.set("pcp", decay_ms="4000"))
     assert world.run(experiment()).status == Exit.DRIFT
     assert is_stock(world)
 
@@ -680,11 +680,11 @@ def test_by_host_a_policy_that_stands_by_is_read_on(world: World) -> None:
 
 
 def test_stock_is_first_off_and_then_knobs(world: World) -> None:
-    arms = {"off": {}, "on": {"policy": {"pcp": {"enabled": True, "period_ms": 500}}}}
+    arms = {"off": {}, "on": {"policy": {"pcp": {"enabled": True, "decay_ms": 500}}}}
     world.later(30.0, lambda: world.clock.tell(signal.SIGTERM))
     world.run(in_arm(world, "on", arms=arms))
     assert [text.strip() for text in world.host.kernel.writes[-2:]] == [
-        "pcp:enabled=0", "pcp:period_ms=1000"]
+        "pcp:enabled=0", "pcp:decay_ms=3000"]
 
 
 def test_a_knob_that_cannot_be_put_back_holds_up_no_other(world: World) -> None:
@@ -693,7 +693,7 @@ def test_a_knob_that_cannot_be_put_back_holds_up_no_other(world: World) -> None:
     before = switch.found_on(control)
     found = before | {"numa": before["numa"] | {"promote_rate_mb": "999999999"}}
     hands = switch.Switch(control, found, 60, before)
-    hands.to_arm({"pcp": {"enabled": "1", "period_ms": "500"}})
+    hands.to_arm({"pcp": {"enabled": "1", "decay_ms": "500"}})
     with fails(Exit.PARTIAL, "every policy is off, but not put back: numa/promote_rate_mb"):
         hands.to_stock()
     assert control.settings() == before
