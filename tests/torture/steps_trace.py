@@ -37,7 +37,8 @@ PROBES = TRACING / "kprobe_events"
 HOOKED = ["free_pcppages_bulk", "rmqueue_bulk", "drain_pages_zone", "__drain_all_pages",
           "drain_all_pages", "compact_zone", "change_prot_numa", "find_suitable_fallback",
           "get_page_from_freelist", "bdev_getblk", "__getblk_gfp", "task_numa_fault",
-          "bpf_trampoline_link_prog", "wakeup_kswapd", "zone_set_pageset_high_and_batch", "exit_mmap", "task_numa_work"]
+          "bpf_trampoline_link_prog", "wakeup_kswapd", "zone_set_pageset_high_and_batch",
+          "exit_mmap", "task_numa_work"]
 REFUSALS = KERNEL_REFUSALS | {errno.EEXIST, errno.ENOTSUP}
 # Only one may use what the kernel has once.
 top_level = threading.Lock()

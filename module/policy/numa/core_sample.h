@@ -8,8 +8,8 @@
  * part of a full scan and notices a change as soon.
  *
  * The kernel scans range by range: a VMA, or scan_size_mb of a VMA.  Each range costs one TLB
- * flush on every CPU that runs the process, and one round of mmu notifiers.  So a sampling scan takes
- * one slice of a range: neighbouring pages, 1/stride of those that page tables map.  Each
+ * flush on every CPU that runs the process, and one round of mmu notifiers.  So a sampling scan
+ * takes one slice of a range: neighbouring pages, 1/stride of those that page tables map.  Each
  * sampling scan takes the next slice, and after `stride` of them all memory was sampled.
  *
  * Pure: no kernel state, no lock, no clock; may be called in any context.

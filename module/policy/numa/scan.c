@@ -126,8 +126,8 @@ static bool sampling_is_on(void)
 /*
  * Bring the next sampling scan forward, or the next full scan when one is due by then.  A scan that
  * arms no page has no fault to do so at, and the next scan comes at the kernel's own time.  Such a
- * process has NUMA_SAMPLING_STRIDE * NUMA_SLICE_PAGES pages in no range, of which no slice is judged
- * alone: the next full pass sees a change.
+ * process has NUMA_SAMPLING_STRIDE * NUMA_SLICE_PAGES pages in no range, of which no slice is
+ * judged alone: the next full pass sees a change.
  */
 static void expedite_sampling(struct numa_mm *entry)
 {
