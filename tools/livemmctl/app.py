@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import click
@@ -18,13 +17,11 @@ from livemmctl.host import Host
 
 #: Of --json: raised when a member changes its meaning or goes; new ones may come.
 OUTPUT_VERSION = 1
-#: Names a folder to be taken for the host, for tests.
-ROOT_VARIABLE = "LIVEMM_ROOT"
 
 
 @dataclass
 class App:
-    host: Host = field(default_factory=lambda: Host(Path(os.environ.get(ROOT_VARIABLE) or "/")))
+    host: Host = field(default_factory=Host)
     json: bool = False
 
     def control(self) -> ModuleControl:

@@ -91,6 +91,12 @@ class Root(Group):
                 for name in self.list_commands(ctx) if name.startswith(incomplete)]
 
 
+def _set_root(context: click.Context, _parameter: click.Parameter, root: Path | None) -> None:
+    """A callback, so that completions look there, too."""
+    if root is not None:
+        context.ensure_object(App).host = Host(root.absolute())
+
+
 @click.group(
     cls=Root,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -103,19 +109,16 @@ class Root(Group):
         ("livemmctl disable --all", "the kernel's own values are back"),
     ],
 )
-@click.option("--root", type=click.Path(path_type=Path), hidden=True,
-              help="Use the files below this folder in place of the host's.")
+@click.option("--root", type=click.Path(path_type=Path), hidden=True, expose_value=False,
+              is_eager=True, callback=_set_root,
+              help="Use the files below this folder in place of the host's: for tests.")
 @click.version_option(__version__, message="livemmctl %(version)s")
-@click.pass_context
-def cli(context: click.Context, root: Path | None) -> None:
+def cli() -> None:
     """Control livemm: page-allocator and NUMA-balancing policies of a running kernel.
 
     Policies go on and off while the machine runs. With every policy off, the kernel uses its own
     values. An error is one line on standard error; with --json, one JSON document.
     """
-    app = context.ensure_object(App)
-    if root is not None:
-        app.host = Host(root.absolute())
 
 
 cli.params.append(JSON_OPTION)

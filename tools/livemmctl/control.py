@@ -10,16 +10,17 @@ cannot be written readable.
 import errno
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from livemmctl import naming
 from livemmctl.errors import CtlError, Exit, UsageError, os_words
 from livemmctl.host import Host, file_error, number_of
 
 MODULE = "/sys/module/livemm"
 PARAMETERS = f"{MODULE}/parameters"
+#: Of the names and words of the module's files: LMM_ABI of module/livemm.h.
+ABI = "3"
 DEBUGFS = "/sys/kernel/debug/livemm"
 LEASE_MAX_S = 604800
 #: The kernel takes a parameter in one write of less than a page.
@@ -182,8 +183,13 @@ def refusal(what: str, error: OSError, reason: str) -> CtlError:
         return CtlError(words, Exit.UNSUPPORTED, "see: livemmctl status, livemmctl hooks")
     if error.errno == errno.ETIMEDOUT:
         return CtlError(words, Exit.TIMEOUT, "a task holds the livepatch up; try again later")
-    return CtlError(words, Exit.REFUSED,
-                    naming.hint_for(words) or _HINTS.get(error.errno or 0))
+    return CtlError(words, Exit.REFUSED, _HINTS.get(error.errno or 0))
+
+
+def unknown_knob(policy: str, key: str, knobs: Iterable[str], where: str = "") -> CtlError:
+    """The error for a knob that the policy does not have; `where` names a file."""
+    place = f"{where}: " if where else ""
+    return UsageError(f"{place}{policy}/{key}: no such knob; there are: {', '.join(knobs)}")
 
 
 class ModuleControl:
@@ -315,11 +321,22 @@ def is_loaded(host: Host) -> bool:
     return os.path.isdir(host.path(MODULE))
 
 
+def other_abi(host: Host) -> CtlError | None:
+    """The error for a module of another ABI; None for one of ours, or if debugfs is closed."""
+    words = host.read_or(f"{DEBUGFS}/version").split()
+    if len(words) < 4 or words[3] == ABI:
+        return None
+    return CtlError(f"{' '.join(words)} is loaded; this livemmctl speaks ABI {ABI} alone",
+                    Exit.UNSUPPORTED, "livemmctl unload, then livemmctl load")
+
+
 def open_control(host: Host) -> ModuleControl:
-    """The control of the module on this host.  Raises CtlError, NOT_LOADED."""
+    """The control of the module on this host.  Raises CtlError, NOT_LOADED or UNSUPPORTED."""
     if not is_loaded(host):
         raise CtlError("livemm is not loaded", Exit.NOT_LOADED, "livemmctl load")
     state = host.read_or(f"{MODULE}/initstate", "live").strip()
     if state != "live":
         raise CtlError(f"livemm is not loaded: it is {state}", Exit.NOT_LOADED, "try again")
+    if error := other_abi(host):
+        raise error
     return ModuleControl(host, reach_of(host))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The machine, as files below a root and commands: the only place that touches either.
 
-Tests use a folder made like one (LIVEMM_ROOT, or the hidden option --root), or a
-subclass that answers as the kernel would.
+Tests use a folder made like one (the hidden option --root), or a subclass that answers as the
+kernel would.
 """
 
 import contextlib

@@ -90,10 +90,15 @@ def fails(status: Exit, words: str = "") -> Iterator[pytest.ExceptionInfo[CtlErr
     assert caught.value.status == status
 
 
-def environment(host: Host) -> dict[str, str]:
-    """Of a process that takes a fake host for its own, and finds livemmctl."""
-    return {**os.environ, "LIVEMM_ROOT": str(host.root), "PYTHONPATH": str(TOOLS),
-            "PATH": f"{TOOLS}/bin:{os.environ['PATH']}"}
+def argv(host: Host) -> list[str]:
+    """livemmctl as a process that takes a fake host for its own."""
+    return [sys.executable, "-m", "livemmctl", "--root", str(host.root)]
+
+
+def environment(host: Host | None = None) -> dict[str, str]:
+    """Of a process that finds livemmctl; of a shell, CTL is the command on a fake host."""
+    return {**os.environ, "PYTHONPATH": str(TOOLS), "PATH": f"{TOOLS}/bin:{os.environ['PATH']}",
+            "CTL": " ".join(argv(host or Host()))}
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 """A host as files, with livemm loaded or not, whose kernel judges writes as livemm does.
 
 Made from debugfs-docs/ and the module's own tables, so it has what the module has.
-The files are real: `FakeHost.root` can be given to a real process as LIVEMM_ROOT,
-which can then read all of it; only writes need this class.
+The files are real: `FakeHost.root` can be given to a real process as --root, which can
+then read all of it; only writes need this class.
 
     host = FakeHost.make(tmp_path)             # loaded, everything off
     host = FakeHost.make(tmp_path, lockdown=True)

@@ -14,7 +14,7 @@ from typing import Any, cast
 import click
 import knob_tables
 import pytest
-from conftest import Ctl, environment
+from conftest import Ctl, argv, environment
 from fake_tree import KLP, FakeHost, policy_order
 from livemmctl import __version__, docs
 from livemmctl.app import App, Command
@@ -31,14 +31,14 @@ READS = [
 
 
 def process(host: Host, *words: str, **how: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "livemmctl", *words], text=True, timeout=60,
-                          env=environment(host), **({"capture_output": True} | how))
+    return subprocess.run([*argv(host), *words], text=True, timeout=60, env=environment(),
+                          **({"capture_output": True} | how))
 
 
 def shell(host: FakeHost, line: str) -> subprocess.CompletedProcess[str]:
-    """A line of bash, in which PYTHON is the interpreter."""
+    """A line of bash, in which CTL is livemmctl."""
     return subprocess.run(["bash", "-c", line], text=True, capture_output=True, timeout=60,
-                          env=environment(host) | {"PYTHON": sys.executable})
+                          env=environment(host))
 
 
 def test_version_is_the_modules(ctl: Ctl) -> None:
@@ -125,7 +125,7 @@ def test_status_watch(ctl: Ctl) -> None:
 
 def test_status_watch_ends_by_ctrl_c(host: FakeHost) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "livemmctl", "status", "--watch", "60"], env=environment(host),
+        [*argv(host), "status", "--watch", "60"], env=environment(),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as watcher:
         assert watcher.stdout is not None and watcher.stderr is not None
@@ -360,25 +360,25 @@ def test_exit_codes_are_documented(ctl: Ctl) -> None:
 
 def test_reads_import_no_library_of_statistics(host: FakeHost) -> None:
     text = (
-        "import sys; from livemmctl.cli import run; run(['status', '--json']);"
-        "run(['--help']);"
+        f"import sys; from livemmctl.cli import run; root = ['--root', '{host.root}'];"
+        "run([*root, 'status', '--json']); run(['--help']);"
         "print([n for n in ('scipy', 'numpy', 'statsmodels', 'matplotlib', 'prometheus_client',"
         " 'rich') if n in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True,
-                          env=environment(host))
+                          env=environment())
     assert done.stderr == "[]\n"
 
 
 def test_a_closed_pipe_is_no_failure(host: FakeHost) -> None:
-    done = shell(host, "$PYTHON -m livemmctl counters | true; echo ${PIPESTATUS[0]}")
+    done = shell(host, "$CTL counters | true; echo ${PIPESTATUS[0]}")
     assert (done.stderr, done.stdout) == ("", "0\n")
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(("words", "status"), [("list", 0), ("--help", 0), ("get nosuch", 2)])
 def test_closed_streams(host: FakeHost, closed: str, words: str, status: int) -> None:
-    done = shell(host, f"$PYTHON -m livemmctl {words} {closed}")
+    done = shell(host, f"$CTL {words} {closed}")
     assert done.returncode == status
     assert "Traceback" not in done.stderr
 

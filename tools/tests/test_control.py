@@ -3,13 +3,15 @@
 
 import errno
 import os
+import re
 from pathlib import Path
 
 import knob_tables
 import pytest
-from conftest import fails
+from conftest import Ctl, fails
 from fake_tree import FakeHost, policy_order
 from livemmctl.control import (
+    ABI,
     DEBUGFS,
     MODULE,
     PARAMETERS,
@@ -216,3 +218,13 @@ def test_host_reads_no_endless_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "long").write_bytes(b"x" * 1001)
     with pytest.raises(CtlError, match="too large"):
         Host(tmp_path).read("/long")
+
+
+def test_a_module_of_another_abi_is_named_in_a_line(host: FakeHost, ctl: Ctl) -> None:
+    text = (knob_tables.ROOT / "module/livemm.h").read_text(encoding="utf-8")
+    assert re.search(rf"^#define LMM_ABI\s+{ABI}$", text, re.MULTILINE)
+    host.kernel.put(f"{DEBUGFS}/version", "livemm 0.1.0 abi 2\n", 0o400)
+    for words in (("status",), ("set", "pcp", "decay_ms=2000")):
+        ctl(*words).failed(Exit.UNSUPPORTED, "livemm 0.1.0 abi 2 is loaded; this livemmctl speaks "
+                                             "ABI 3 alone (livemmctl unload, then livemmctl load)")
+    assert "this livemmctl speaks ABI 3 alone" in ctl("doctor").out

@@ -21,14 +21,13 @@ from fake_tree import FakeHost, policy_order
 from livemmctl import docs
 from livemmctl.cli import cli
 from livemmctl.errors import Exit
-from livemmctl.host import Host
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     top = tmp_path_factory.mktemp("docs")
     subprocess.run([sys.executable, "-m", "livemmctl.docs", str(top)], check=True, timeout=60,
-                   env=environment(Host()))
+                   env=environment())
     return top
 
 
@@ -77,8 +76,8 @@ def complete(made: Path, host: FakeHost, *words: str) -> list[str]:
         f"_livemmctl {knob_tables.TOOLS}/bin/livemmctl; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     )
     done = subprocess.run(
-        ["bash", "-c", text, "bash", "livemmctl", *words], text=True, capture_output=True,
-        check=True, env=environment(host), timeout=60)
+        ["bash", "-c", text, "bash", "livemmctl", "--root", str(host.root), *words], text=True,
+        capture_output=True, check=True, env=environment(), timeout=60)
     return done.stdout.split()
 
 
@@ -110,7 +109,12 @@ zle -N tell; bindkey '^X^X' tell
 
 
 def typed(shell: str, made: Path, host: FakeHost, line: str) -> str:
-    """What a shell makes of a line at the first TAB, in a terminal of its own; a bar at its end."""
+    """What a shell makes of a line at the first TAB, in a terminal of its own; a bar at its end.
+
+    The shell sees the option --root, the caller does not.
+    """
+    begins = f"livemmctl --root {host.root} "
+    line = line.replace("livemmctl ", begins, 1)
     assert shutil.which(shell), f"{shell} is not installed: apt install {shell}"
     told = made / f"{shell}-told"
     told.unlink(missing_ok=True)
@@ -118,7 +122,7 @@ def typed(shell: str, made: Path, host: FakeHost, line: str) -> str:
     pid, terminal = pty.fork()
     if pid == 0:
         os.execvpe(shell, argv, {
-            **environment(host), "TERM": "dumb", "PS1": "", "INPUTRC": "/dev/null"})
+            **environment(), "TERM": "dumb", "PS1": "", "INPUTRC": "/dev/null"})
     try:
         os.write(terminal, f"{setup.format(made=made, told=told)}{line}\t\x18\x18".encode())
         deadline = time.monotonic() + 60
@@ -130,7 +134,7 @@ def typed(shell: str, made: Path, host: FakeHost, line: str) -> str:
         os.kill(pid, signal.SIGKILL)
         os.close(terminal)
         os.waitpid(pid, 0)
-    return told.read_text(encoding="utf-8")
+    return told.read_text(encoding="utf-8").replace(begins, "livemmctl ", 1)
 
 
 #: What is typed, and what both shells make of it.

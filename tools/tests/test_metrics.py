@@ -8,7 +8,6 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +16,7 @@ from pathlib import Path
 import daemons
 import knob_tables
 import pytest
-from conftest import Ctl, environment
+from conftest import Ctl, argv, environment
 from fake_tree import FakeHost
 from livemmctl.ab.place import ARM
 from livemmctl.errors import Exit
@@ -64,7 +63,7 @@ def test_names_and_values(busy: FakeHost, ctl: Ctl) -> None:
     assert found["livemm_profile_info"] == [({"profile": "lists"}, 1)]
     assert ({"policy": "pcp", "mode": "event"}, 1) in found["livemm_policy_mode_info"]
     assert ({"policy": "pcp", "knob": "high_max_pct"}, 12.5) in found["livemm_policy_knob"]
-    build = {"version": "0.1.0", "abi": "2", "kernel": "6.1.0-56-amd64"}
+    build = {"version": "0.1.0", "abi": "3", "kernel": "6.1.0-56-amd64"}
     assert found["livemm_build_info"] == [(build, 1)]
     for policy, names in knob_tables.counters().items():
         for name in names:
@@ -251,9 +250,9 @@ def test_a_scrape_in_either_format(busy: FakeHost, url: str) -> None:
 
 def serving(host: FakeHost) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "livemmctl", "export", "--listen", "127.0.0.1:0", "--json"],
+        [*argv(host), "export", "--listen", "127.0.0.1:0", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=environment(host) | {"PYTHONUNBUFFERED": "1"})
+        env=environment() | {"PYTHONUNBUFFERED": "1"})
 
 
 def test_the_server_as_a_process(busy: FakeHost) -> None:

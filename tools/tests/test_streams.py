@@ -118,9 +118,9 @@ def test_in_a_shell(tmp_path: Path, words: str, status: int) -> None:
     host = FakeHost.make(tmp_path / "host", loaded=words != "doctor")
     for out in ("| head -n 0", "| true"):
         done = subprocess.run(
-            ["bash", "-c", f"$PYTHON -m livemmctl {words} {out}; echo ${{PIPESTATUS[0]}}"],
+            ["bash", "-c", f"$CTL {words} {out}; echo ${{PIPESTATUS[0]}}"],
             text=True, capture_output=True, timeout=60,
-            env=environment(host) | {"PYTHON": sys.executable})
+            env=environment(host))
         assert (done.stdout, done.stderr) == (f"{int(status)}\n", "")
 
 
@@ -129,10 +129,10 @@ def test_metrics_are_served_to_others(host: FakeHost, out: str) -> None:
     """Without standard output nobody is told of a port that was chosen; the port is open."""
     ours, theirs = os.pipe()
     os.close(ours)
-    command = "exec $PYTHON -m livemmctl export --listen 127.0.0.1:0" + (
+    command = "exec $CTL export --listen 127.0.0.1:0" + (
         " >&-" if out == "closed" else "")
     server = subprocess.Popen(["bash", "-c", command], stdout=theirs, stderr=subprocess.PIPE,
-                              text=True, env=environment(host) | {"PYTHON": sys.executable})
+                              text=True, env=environment(host))
     os.close(theirs)
     try:
         port = port_of(server)

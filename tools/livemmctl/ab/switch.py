@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from livemmctl import naming
 from livemmctl.ab.journal import Past
-from livemmctl.control import Knobs, ModuleControl, Settings, on_in
+from livemmctl.control import Knobs, ModuleControl, Settings, on_in, unknown_knob
 from livemmctl.errors import CtlError, Exit
 from livemmctl.profile.defaults import default_of
 from livemmctl.profile.model import differing, names_of
@@ -29,8 +28,7 @@ def found_before(past: Past | None, now: Knobs) -> Knobs:
         return now
     if not all(isinstance(values, dict) for values in found.values()):
         return now
-    old = {policy: naming.renewed(policy, values) for policy, values in found.items()}
-    return {policy: {key: str(old[policy].get(key, value)) for key, value in values.items()}
+    return {policy: {key: str(found[policy].get(key, value)) for key, value in values.items()}
             for policy, values in now.items()}
 
 
@@ -47,7 +45,7 @@ def settings_for(base: Settings, wanted: Settings) -> Knobs:
                            "see: livemmctl status")
         for key in values:
             if key not in settings[policy]:
-                raise naming.unknown(policy, key, settings[policy])
+                raise unknown_knob(policy, key, settings[policy])
         settings[policy].update(values)
     return settings
 

@@ -5,11 +5,10 @@ from dataclasses import asdict
 
 import click
 
-from livemmctl import naming
 from livemmctl.app import App, command
 from livemmctl.commands.complete import assignments, knob_names, policy_names
 from livemmctl.commands.read import chosen
-from livemmctl.control import UNSETTLED, ModuleControl, Settings
+from livemmctl.control import UNSETTLED, ModuleControl, Settings, unknown_knob
 from livemmctl.errors import UsageError
 
 
@@ -71,7 +70,7 @@ def get(app: App, policy: str, knob: tuple[str, ...]) -> None:
     knobs = app.control().get(policy)
     for name in knob:
         if name not in knobs:
-            raise naming.unknown(policy, name, knobs)
+            raise unknown_knob(policy, name, knobs)
     wanted = {name: knobs[name] for name in knob or knobs}
 
     def text() -> str:

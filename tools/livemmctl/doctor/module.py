@@ -4,7 +4,7 @@
 import re
 
 from livemmctl import __version__
-from livemmctl.control import MODULE, UNSETTLED, Reach
+from livemmctl.control import MODULE, UNSETTLED, Reach, other_abi
 from livemmctl.doctor.finding import INSTALL, Finding, Scene, fail, ok, warn
 from livemmctl.errors import CtlError
 
@@ -48,6 +48,8 @@ def loaded(scene: Scene) -> Finding:
     """Is it loaded, and is it what is installed?"""
     if not scene.loaded:
         return warn("livemm is not loaded", "livemmctl load")
+    if error := other_abi(scene.host):
+        return fail(error.message, error.hint or "")
     running = scene.line(f"{MODULE}/srcversion")
     installed = scene.modinfo("srcversion")
     if running and installed and running != installed:

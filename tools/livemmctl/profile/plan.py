@@ -3,8 +3,7 @@
 
 from dataclasses import dataclass
 
-from livemmctl import naming
-from livemmctl.control import Knobs, ModuleControl, Settings
+from livemmctl.control import Knobs, ModuleControl, Settings, unknown_knob
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.profile.defaults import default_of
 from livemmctl.profile.model import Profile, differing, names_of, same_value
@@ -43,7 +42,7 @@ def check_names(profile: Profile, now: Settings, where: str) -> None:
             raise UsageError(f"{where}: {policy}: no such policy; there are: {', '.join(now)}")
         for key in knobs:
             if key not in now[policy]:
-                raise naming.unknown(policy, key, now[policy], where)
+                raise unknown_knob(policy, key, now[policy], where)
 
 
 def plan(profile: Profile, now: Settings, defaults: Knobs, where: str) -> list[Change]:
