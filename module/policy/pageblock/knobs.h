@@ -22,7 +22,7 @@ enum pageblock_knob {
 	COUNTER(ALLOWED_TRIED, "allowed_tried")				\
 	COUNTER(ALLOWED_ATOMIC, "allowed_atomic")			\
 	COUNTER(ALLOWED_URGENT, "allowed_urgent")			\
-	COUNTER(ALLOWED_PLENTY, "allowed_plenty")			\
+	COUNTER(ALLOWED_FREE, "allowed_free")				\
 	COUNTER(ALLOWED_NODE, "allowed_node")				\
 	COUNTER(CLAIMED, "claimed")					\
 	COUNTER(MIXED, "mixed")						\
