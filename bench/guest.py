@@ -67,6 +67,7 @@ class Plan:
     huge    transparent_hugepage on the kernel's command line
     kargs   what else is on it
     plugin  of the emulator, which then is the later one: its -plugin argument
+    agent   the module that carries out the steps in the guest
     allowed console lines that are no fault of the kernel's
     checks  refuse results that say nothing, or put together what belongs together
     """
@@ -84,6 +85,7 @@ class Plan:
     huge: str = NO_HUGE_PAGES
     kargs: Sequence[str] = ()
     plugin: str = ""
+    agent: str = "bench.agent"
     allowed: list[str] = field(default_factory=list)
     checks: list[Callable[[Results], None]] = field(default_factory=list)
 
@@ -196,7 +198,7 @@ def run(plan: Plan, words: Words = done, timeout: float = 3600) -> Results:
         name=f"bench-{plan.name}",
         image=plan.image,
         script=HERE / "guest.sh",
-        args=[str(todo), str(results)],
+        args=[plan.agent, str(todo), str(results)],
         cpus=1 if plan.icount else plan.cpus,
         memory=plan.memory,
         slow=plan.slow,

@@ -7,4 +7,4 @@ set -eu
 cd "$LMM_ROOT"
 # The checkout is read-only here.
 export PYTHONDONTWRITEBYTECODE=1
-exec /usr/bin/python3 -m bench.agent "$@"
+exec /usr/bin/python3 -m "$@"

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The guest's half of the hosts: carry out a plan in which loads are observed.
+
+python3 -m bench.hosts.agent PLAN RESULTS, as bench.agent
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench import agent
+from bench.agent import EXTFRAG, EXTFRAG_TRIGGER, KMEM, Step, StepError, numbers, text_of
+
+LIVEMM = Path("/sys/kernel/debug/livemm")
+# A request that got nothing: the event has no page's number then.
+REQUEST = "mm_page_alloc"
+FAILED = f"{agent.TRIGGER} if pfn == 0xffffffffffffffff"
+SAMPLE_S = 0.25
+
+
+def zone_pages() -> dict[str, int]:
+    """The pages in per-CPU lists, and by how much watermarks are boosted, of all zones."""
+    rows = [line.split() for line in text_of(Path("/proc/zoneinfo")).splitlines()]
+    return {"lists": sum(int(words[1]) for words in rows if words[0] == "count:"),
+            "boost": sum(int(words[1]) for words in rows if words[0] == "boost")}
+
+
+def depot_pages() -> int:
+    """Pages that a policy's depots hold, where there is one."""
+    return agent.depot_pages() if agent.DEPOT.exists() else 0
+
+
+def blocks_share() -> float:
+    """The share of free memory that lies in blocks of a huge page or more."""
+    whole = huge = 0
+    for line in text_of(Path("/proc/buddyinfo")).splitlines():
+        for order, count in enumerate(map(int, line.split()[4:])):
+            whole += count << order
+            huge += count << order if order >= 9 else 0
+    return huge / max(whole, 1)
+
+
+def by_order(event: str) -> dict[str, int]:
+    """Hits of an event's histogram by order."""
+    found = {}
+    for line in text_of(KMEM / event / "hist").splitlines():
+        words = line.split()
+        if words[:2] == ["{", "order:"]:
+            found[words[2]] = int(words[5])
+    return found
+
+
+def cpu_ns() -> int:
+    """For how long tasks ran, on all CPUs; where the clock counts instructions, how many."""
+    rows = (line.split() for line in text_of(Path("/proc/schedstat")).splitlines())
+    return sum(int(words[7]) for words in rows if words[0].startswith("cpu"))
+
+
+def stat() -> dict[str, int]:
+    """Interrupts and context switches."""
+    rows = (line.split() for line in text_of(Path("/proc/stat")).splitlines())
+    return {words[0]: int(words[1]) for words in rows if words[0] in ("intr", "ctxt")}
+
+
+@contextmanager
+def sampled() -> Iterator[list[dict[str, int]]]:
+    """Yields what is filled meanwhile: in KiB or pages what is free, and where."""
+    samples: list[dict[str, int]] = []
+    ended = threading.Event()
+
+    def sample() -> None:
+        last = False
+        while not last:
+            last = ended.wait(SAMPLE_S)
+            free = numbers(Path("/proc/meminfo"))
+            samples.append({"free": free["MemFree"], "available": free["MemAvailable"],
+                            **zone_pages(), "depots": depot_pages()})
+
+    sampler = threading.Thread(target=sample)
+    sampler.start()
+    try:
+        yield samples
+    finally:
+        ended.set()
+        sampler.join()
+
+
+@contextmanager
+def delays(program: str) -> Iterator[Step]:
+    """Yields what is filled in afterwards: how late a real-time task woke up."""
+    found: Step = {}
+    if not program:
+        yield found
+        return
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as sleeper:
+        if sleeper.stdout is None or sleeper.stdout.readline() != "begun\n":
+            raise StepError(f"{program}: did not begin")
+        yield found
+        found.update(json.loads(sleeper.communicate()[0]))
+
+
+@contextmanager
+def observed_load(sleeper: str) -> Iterator[Step]:
+    """Yields what is filled in afterwards: all that is measured on every host."""
+    found: Step = {}
+    failed = {KMEM / REQUEST / "trigger": FAILED}
+    with (
+        agent.histograms(agent.CROSSINGS, agent.TRIGGER),
+        agent.histograms([EXTFRAG], EXTFRAG_TRIGGER),
+        agent.written(failed, {path: f"!{text}" for path, text in failed.items()}),
+        sampled() as samples,
+    ):
+        with delays(sleeper) as late, agent.vmstat_change() as events:
+            before, ran, began = stat(), cpu_ns(), time.monotonic()
+            yield found
+            found["seconds"] = time.monotonic() - began
+            found["cpu_ns"] = cpu_ns() - ran
+            found["stat"] = {name: value - before[name] for name, value in stat().items()}
+        found["hits"] = {event: by_order(event) for event in agent.CROSSINGS}
+        found["extfrag"] = agent.fallbacks()
+        found["failed"] = by_order(REQUEST)
+    found.update(events={name: value for name, value in events.items() if value}, late=late,
+                 samples=samples, blocks=blocks_share())
+
+
+def supported() -> list[str]:
+    """The policies that there are on this kernel."""
+    return sorted(path.parent.name for path in LIVEMM.glob("*/supported")
+                  if text_of(path) == "yes")
+
+
+def is_on(policy: str) -> bool:
+    """Whether a policy is on."""
+    rows = (line.split() for line in text_of(LIVEMM / "status").splitlines())
+    return any(words[:2] == [policy, "on"] for words in rows)
+
+
+@contextmanager
+def switched_on(policies: Sequence[str]) -> Iterator[None]:
+    """Have policies on, with default settings."""
+    for policy in policies:
+        agent.write({"path": str(LIVEMM / policy / "enabled"), "text": "1", "up": 1})
+    agent.wait_until(lambda: all(map(is_on, policies)), 60, 0.1,
+                     lambda: f"{policies} are not on")
+    yield
+    for policy in policies:
+        if not is_on(policy):
+            raise StepError(f"{policy} is not on any more: {text_of(LIVEMM / 'status')}")
+    for policy in reversed(policies):
+        agent.write({"path": str(LIVEMM / policy / "enabled"), "text": "0", "up": 1})
+
+
+def observed(step: Step) -> Step:
+    """Run a host's load with policies on, and measure; "all": those that there are."""
+    there = supported()
+    policies = there if step["policies"] == ["all"] else step["policies"]
+    if not set(policies) <= set(there):
+        return {"unsupported": True}
+    with switched_on(policies):
+        for todo in step["before"]:
+            agent.ACTIONS[todo["do"]](todo)
+        with observed_load(step["sleeper"]) as found:
+            found["load"] = agent.ACTIONS[step["load"]["do"]](step["load"])
+        if step["huge"]:
+            found["huge"] = agent.huge_pages_to_be_had()
+    return {**found, "policies": policies}
+
+
+def costed(step: Step) -> Step:
+    """What counting costs: instructions for each time that a block crosses zone->lock."""
+    argv = [step["program"], *step["args"]]
+    agent.call(argv)
+    began = cpu_ns()
+    agent.call(argv)
+    plain = cpu_ns() - began
+    with agent.histograms(agent.CROSSINGS, agent.TRIGGER):
+        began = cpu_ns()
+        agent.call(argv)
+        counted = cpu_ns() - began
+        times = sum(agent.hits(event) for event in agent.CROSSINGS)
+    return {"cost_ns": max(counted - plain, 0) / max(times, 1)}
+
+
+def beside(step: Step) -> Step:
+    """Run programs side by side until all have ended."""
+    programs = [subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                for argv in step["argvs"]]
+    codes = [program.wait() for program in programs]
+    if any(codes):
+        raise StepError(f"{step['argvs']}: status {codes}")
+    return {}
+
+
+agent.ACTIONS.update({action.__name__: action for action in (observed, costed, beside)})
+
+if __name__ == "__main__":
+    sys.exit(agent.main())

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a host is: a guest as Debian has it, and its load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bench import guest
+
+
+def nothing(_plan: guest.Plan) -> None:
+    """No steps."""
+
+
+def beside(*argvs: tuple[str, str]) -> Callable[[], guest.Step]:
+    """A load of programs side by side: each a program and its arguments."""
+    return lambda: {"do": "beside", "argvs": [[guest.load_program(program), *args.split()]
+                                              for program, args in argvs]}
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host.
+
+    words   what it is, for the page
+    load    what each run is: one step of bench.agent or bench.hosts.agent
+    setup   adds the steps that make the host what it is, once a boot
+    before  steps before each run, which are not measured
+    matters figures that the page shows of this host, most important first
+    huge    huge pages are asked for after each run
+    kernels where there is such a host; empty: everywhere
+    quiet   nothing is added that wakes up: a real-time task's delays are not measured
+
+    For the rest see bench.guest.Plan.
+    """
+
+    name: str
+    words: str
+    load: Callable[[], guest.Step]
+    matters: Sequence[str]
+    setup: Callable[[guest.Plan], None] = nothing
+    before: Sequence[guest.Step] = ()
+    huge: bool = False
+    kernels: Sequence[str] = ()
+    quiet: bool = False
+    memory: str = "1G"
+    cpus: int = 2
+    nodes: int = 1
+    slow: str = ""
+    disks: Mapping[str, int] = field(default_factory=dict)
+    kargs: Sequence[str] = ()

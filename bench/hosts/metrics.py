@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every figure that is measured on every host; of each, less is better."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+
+from bench import compare, guest
+from bench.agent import CROSSINGS
+from bench.compare import events
+
+Value = Callable[[guest.Result], float]
+# Requests of so many pages and more are opportunities: who asks can do without.
+COSTLY_ORDER = 3
+PAGES_A_MIB = 256
+
+
+def crossed(result: guest.Result, pages: bool) -> float:
+    """What crossed zone->lock for each 1000 pages that the kernel allocated."""
+    hits = sum(count << int(order) if pages else count
+               for event in CROSSINGS for order, count in result["hits"][event].items())
+    return float(1000 * hits / max(events("pgalloc_")(result), 1))
+
+
+def failed(result: guest.Result, least: int, most: int) -> float:
+    """Requests of these orders that got nothing."""
+    return float(sum(count for order, count in result["failed"].items()
+                     if least <= int(order) <= most))
+
+
+def instructions(result: guest.Result) -> float:
+    """Millions that all tasks ran, without what counting crossings costs."""
+    times = sum(count for event in CROSSINGS for count in result["hits"][event].values())
+    return float(result["cpu_ns"] - times * result["cost_ns"]) / 1e6
+
+
+def remote_faults(result: guest.Result) -> float:
+    """Hint faults of pages that another node has."""
+    return events("numa_hint_faults")(result) - events("numa_hint_faults_local")(result)
+
+
+def mean(*names: str) -> Value:
+    """The mean of the sum of samples."""
+    return lambda result: statistics.fmean(
+        sum(sample[name] for name in names) for sample in result["samples"])
+
+
+def hidden(result: guest.Result) -> float:
+    """MiB that are free, and in neither MemFree nor MemAvailable: in lists and depots."""
+    return mean("lists", "depots")(result) / PAGES_A_MIB
+
+
+METRICS: Mapping[str, Value] = {
+    "pages over zone->lock, of 1000": lambda result: crossed(result, True),
+    "blocks over zone->lock, of 1000 pages": lambda result: crossed(result, False),
+    "instructions, millions": instructions,
+    "seconds of the guest": lambda result: float(result["seconds"]),
+    "kswapd wake-ups": events("pageoutrun"),
+    "pages scanned by kswapd": events("pgscan_kswapd"),
+    "pages scanned directly": events("pgscan_direct"),
+    "allocation stalls": events("allocstall_"),
+    "pages refaulted": events("workingset_refault_"),
+    "pages swapped out": events("pswpout"),
+    "pages swapped in": events("pswpin"),
+    "watermark boost, pages": mean("boost"),
+    "fall-backs that mix types": compare.fallbacks(),
+    "huge faults that failed": events("thp_fault_fallback"),
+    "direct compactions": events("compact_stall"),
+    "kcompactd wake-ups": events("compact_daemon_wake"),
+    "pages migrated": events("pgmigrate_success"),
+    "failed requests, orders 0 to 3": lambda result: failed(result, 0, COSTLY_ORDER),
+    "failed requests, orders 4 and more": lambda result: failed(result, COSTLY_ORDER + 1, 99),
+    "free memory not in huge blocks, %": lambda result: 100 * (1 - float(result["blocks"])),
+    "huge pages not to be had afterwards":
+        lambda result: compare.huge_missing(result) if "huge" in result else 0.0,
+    "pages from another node": events("numa_miss"),
+    "hint faults": events("numa_hint_faults"),
+    "hint faults of pages of another node": remote_faults,
+    "pages promoted and demoted": events("pgpromote_success", "pgdemote_"),
+    "OOM kills": events("oom_kill"),
+    "longest wake-up delay, us": lambda result: float(result["late"].get("worst_ns", 0)) / 1e3,
+    "wake-up delay of one in 100, us":
+        lambda result: float(result["late"].get("hundredth_ns", 0)) / 1e3,
+    "free, and not in MemAvailable, MiB": hidden,
+    "interrupts": lambda result: float(result["stat"]["intr"]),
+    "context switches": lambda result: float(result["stat"]["ctxt"]),
+}

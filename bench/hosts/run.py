@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Measure what policies do to whole hosts: python3 -m bench.run hosts [--host NAME,...]
+                           [--kernel K] [--policy P,...] [--pairs N] [--again N]
+
+Sides alternate within one boot, in an order of chance.  Writes build/bench/hosts-KERNEL-HOST.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bench import guest
+from bench.guest import OUT, Plan, load_program
+from bench.hosts.host import Host
+from bench.hosts.hosts import HOSTS
+from bench.hosts.metrics import METRICS
+from bench.hosts.verdict import (
+    BETTER,
+    LEVEL,
+    NONE,
+    SUSPECT,
+    WORSE,
+    holm,
+    interval,
+    p_value,
+    small,
+)
+from bench.table import HOST, align
+from guests.kernels import Image
+from guests.report import BUILD, ROOT, ToolError, say
+
+STOCK, ALL = "stock", "all"
+PAIRS, AGAIN = 5, 10
+# With the fewest pairs, one in sixteen is the rarest that flips of signs can say.
+LOOKS = 0.1
+SECONDS = 10800
+
+HostRow = dict[str, Any]
+Runs = dict[str, list[guest.Result]]
+
+
+def policies() -> list[str]:
+    """The policies of the module."""
+    return sorted(path.parent.name for path in (ROOT / "module/policy").glob("*/policy.c"))
+
+
+def observe(plan: Plan, host: Host, name: str, side: str) -> None:
+    """Add a run of the host's load on a side."""
+    sleeper = "" if host.quiet else load_program("hosts/sleeper")
+    plan.add("observed", name, policies=[] if side == STOCK else [side], load=host.load(),
+             before=list(host.before), huge=host.huge, sleeper=sleeper)
+
+
+def run(host: Host, image: Image, sides: Sequence[str], pairs: int, name: str) -> Runs:
+    """Boot the host, run its load so often on each side; the runs by side, in pairs."""
+    plan = Plan(f"hosts-{image.name}-{host.name}{name}", image, cpus=host.cpus, shift=0,
+                nodes=host.nodes, memory=host.memory, slow=host.slow, disks=host.disks,
+                huge="always", kargs=host.kargs, agent="bench.hosts.agent",
+                allowed=[guest.OOM_PRINTS])
+    plan.add("modprobe", "modprobe livemm", module="livemm")
+    # The stock kernel has nearly every page cross the lock in this load.
+    plan.program("costed", "cost", "zoneload", "pipe 32")
+    host.setup(plan)
+    for side in (STOCK, ALL):
+        observe(plan, host, f"warm-up {side}", side)
+    for turn in range(pairs):
+        order = [STOCK, *sides]
+        random.Random(f"{host.name}{name} {turn}").shuffle(order)
+        for side in order:
+            observe(plan, host, f"{turn} {side}", side)
+    results = guest.run(plan, words, SECONDS)
+    runs = {side: [results[f"{turn} {side}"] for turn in range(pairs)]
+            for side in (STOCK, *sides)}
+    for results_of in runs.values():
+        for result in results_of:
+            result["cost_ns"] = results["cost"]["cost_ns"]
+    return {side: found for side, found in runs.items() if "unsupported" not in found[0]}
+
+
+def words(result: guest.Result) -> str:
+    """Progress says this of a run."""
+    return f"{result['seconds']:.1f} s" if "seconds" in result else ""
+
+
+def rows_of(runs: Runs) -> list[HostRow]:
+    """A row a policy and figure, but for figures that are 0 throughout."""
+    rows = []
+    for side, found in runs.items():
+        if side == STOCK:
+            continue
+        for metric, value in METRICS.items():
+            stock, policy = ([round(value(result), 3) for result in results]
+                             for results in (runs[STOCK], found))
+            if not any(stock + policy):
+                continue
+            more = [after - before for before, after in zip(stock, policy, strict=True)]
+            low, high = interval(more)
+            rows.append({"policy": side, "metric": metric, "stock": statistics.fmean(stock),
+                         "with": statistics.fmean(policy), "low": low, "high": high,
+                         "pairs": len(more), "p": p_value(more), "verdict": NONE,
+                         "runs": [stock, policy]})
+    return rows
+
+
+def differs(row: HostRow, more: bool) -> bool:
+    """Whether the policy's figure is higher (or lower) by enough to matter."""
+    return (row["with"] > row["stock"]) == more and not small(*row["runs"])
+
+
+def judge(rows: list[HostRow]) -> None:
+    """Say what is better, among all rows; and what looks worse."""
+    for row, p in zip(rows, holm([row["p"] for row in rows]), strict=True):
+        if p < LEVEL and differs(row, more=False):
+            row["verdict"] = BETTER
+        elif row["p"] < LOOKS and differs(row, more=True):
+            row["verdict"] = SUSPECT
+
+
+def confirm(rows: list[HostRow], again: list[HostRow]) -> list[HostRow]:
+    """The rows, of which each suspect is replaced by its new pairs, with their verdict."""
+    new = {(row["policy"], row["metric"]): row for row in again}
+    keys = [(row["policy"], row["metric"]) for row in rows if row["verdict"] == SUSPECT]
+    # A figure that is 0 throughout when run again has no row, and no difference.
+    tried = [new[key] for key in keys if key in new]
+    for row, p in zip(tried, holm([row["p"] for row in tried]), strict=True):
+        row["p"] = p
+        row["verdict"] = WORSE if p < LEVEL and differs(row, more=True) else NONE
+    return [row if row["verdict"] != SUSPECT else
+            new.get((row["policy"], row["metric"]), {**row, "verdict": NONE}) for row in rows]
+
+
+def measure(host: Host, image: Image, sides: Sequence[str], pairs: int, again: int,
+            ) -> list[HostRow]:
+    """The rows of a host; what looks worse is run again, if so many pairs are wanted."""
+    say(f"---- host {host.name} on {image.name}: {', '.join(sides)}")
+    rows = rows_of(run(host, image, sides, pairs, ""))
+    judge(rows)
+    suspects = {row["policy"] for row in rows if row["verdict"] == SUSPECT}
+    if not suspects or not again:
+        return rows
+    say(f"---- host {host.name} on {image.name}: again, {', '.join(sorted(suspects))}")
+    return confirm(rows, rows_of(run(host, image, [side for side in sides if side in suspects],
+                                     again, "-again")))
+
+
+def document(head: dict[str, Any], rows: Sequence[HostRow]) -> str:
+    """JSON, a row a line."""
+    def rounded(value: Any) -> Any:
+        return round(value, 6) if isinstance(value, float) else value
+
+    lines = ",\n".join(json.dumps({key: rounded(value) for key, value in row.items()})
+                       for row in rows)
+    return f'{json.dumps(head)[:-1]}, "rows": [\n{lines}\n]}}\n'
+
+
+def table(host: Host, rows: Sequence[HostRow]) -> str:
+    """What differs, and what matters of the host."""
+    shown = [row for row in rows if row["verdict"] != NONE or row["metric"] in host.matters]
+    lines = [["policy", "figure", "verdict", "stock", "with", "difference", "pairs"]]
+    lines += [[row["policy"], row["metric"], row["verdict"], f"{row['stock']:.1f}",
+               f"{row['with']:.1f}", f"{row['low']:.1f} to {row['high']:.1f}", str(row["pairs"])]
+              for row in shown]
+    return align(lines, 3)
+
+
+def main(argv: Sequence[str], stock: Callable[[str | None], list[Image]], tree: str) -> int:
+    """The command.  stock: the kernels that a name means; tree: the commit."""
+    parser = argparse.ArgumentParser(prog="bench.run hosts", description="measure whole hosts")
+    parser.add_argument("--host", help=f"of {', '.join(HOSTS)}")
+    parser.add_argument("--kernel", help="only on this kernel")
+    parser.add_argument("--policy", help=f"of {', '.join([*policies(), ALL])}")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help=f"runs a side ({PAIRS})")
+    parser.add_argument("--again", type=int, default=AGAIN,
+                        help=f"of what looks worse, runs a side besides ({AGAIN}); 0: none")
+    args = parser.parse_args(argv)
+    names = args.host.split(",") if args.host else list(HOSTS)
+    sides = args.policy.split(",") if args.policy else [*policies(), ALL]
+    for name, there in [(name, [*HOSTS]) for name in names] + [
+            (side, [*policies(), ALL]) for side in sides]:
+        if name not in there:
+            raise ToolError(f"{name}: not in {', '.join(there)}")
+    for image in stock(args.kernel):
+        if not (BUILD / image.release / "livemm.ko").exists():
+            raise ToolError(f"{image.name}: no modules; run `make modules`")
+        for name in names:
+            host = HOSTS[name]
+            if host.kernels and image.name not in host.kernels:
+                continue
+            began = time.monotonic()
+            rows = measure(host, image, sides, args.pairs, args.again)
+            head = {"bench": "hosts", "host": name, "kernel": image.name, "tree": tree,
+                    "date": time.strftime("%F", time.gmtime()), "on": HOST,
+                    "policies": sides, "pairs": args.pairs,
+                    "minutes": round((time.monotonic() - began) / 60, 1)}
+            OUT.mkdir(parents=True, exist_ok=True)
+            (OUT / f"hosts-{image.name}-{name}.json").write_text(document(head, rows),
+                                                                 encoding="utf-8")
+            say(f"\n{name} on {image.name}, {head['minutes']} min\n\n{table(host, rows)}\n")
+    return 0
