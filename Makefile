@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check check-all quick cores setup modules kernel install uninstall unload lint kunit \
-	threads model flavours inject scenarios soak sleep fuzz torture dkms bench tools-test tools-docs deb deb-test ansible-test weight clean
+	threads model flavours inject scenarios soak sleep fuzz torture dkms bench bench-hosts tools-test tools-docs deb deb-test ansible-test weight clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -46,6 +46,7 @@ help:
 	@echo '  make deb                 Debian packages, into build/deb/'
 	@echo '  make deb-test            install, boot, upgrade, remove and purge the packages in a clean Debian'
 	@echo '  make bench               the measured claims; results in build/bench/'
+	@echo '  make bench-hosts [KERNEL=K] [HOST=N]  what each policy does to whole hosts: about 3 hours a kernel'
 	@echo '  make setup               have what make check needs; each target has what it needs itself'
 	@echo '  make kernel [NAME=N]     build a kernel into the cache: debug, debug-6.12, inject, kcsan, cma'
 	@echo '  make clean               remove build/ (the cache stays)'
@@ -160,6 +161,11 @@ bench:
 	$(call have,$(GUESTS) counting)
 	@$(PYTHON) -m guests.modules $(ONLY)
 	@$(PYTHON) -m bench.run
+
+bench-hosts:
+	$(call have,$(GUESTS))
+	@$(PYTHON) -m guests.modules $(ONLY)
+	@$(PYTHON) -m bench.run hosts $(ONLY) $(if $(HOST),--host $(HOST))
 
 # DKMS takes what it is given whole: give it the sources and nothing else.
 $(STAGED): .FORCE

@@ -41,7 +41,7 @@ ORDER: list[Row] = [
     # A kernel or a module that is built leaves a core idle while it is linked.
     [["kunit", "modules"], ["selftest", "cores", "threads", "model", "fuzz"]],
     # No lane may take longer than the scenarios, or a core is idle at the end.
-    [["scenarios"], ["deb", "torture", "sleep"], ["lint", "tools", "dkms"]],
+    [["scenarios"], ["deb", "torture", "sleep"], ["lint", "tools", "dkms", "hosts"]],
 ]
 LONG: list[Row] = [[["dkms-all"]], [["ansible"]], [["flavours"]], [["inject"]], [["soak"]],
                    [["torture-long"]], [["torture-faults"]]]

@@ -23,6 +23,11 @@ LIVEMM = Path("/sys/kernel/debug/livemm")
 REQUEST = "mm_page_alloc"
 FAILED = f"{agent.TRIGGER} if pfn == 0xffffffffffffffff"
 SAMPLE_S = 0.25
+# Where nothing is to be woken up.
+QUIET_S = 60.0
+# Held until the guest ends.
+HELD: list[subprocess.Popen[str]] = []
+CGROUPS = Path("/run/cgroups")
 
 
 def zone_pages() -> dict[str, int]:
@@ -70,7 +75,7 @@ def stat() -> dict[str, int]:
 
 
 @contextmanager
-def sampled() -> Iterator[list[dict[str, int]]]:
+def sampled(every: float) -> Iterator[list[dict[str, int]]]:
     """Yields what is filled meanwhile: in KiB or pages what is free, and where."""
     samples: list[dict[str, int]] = []
     ended = threading.Event()
@@ -78,7 +83,7 @@ def sampled() -> Iterator[list[dict[str, int]]]:
     def sample() -> None:
         last = False
         while not last:
-            last = ended.wait(SAMPLE_S)
+            last = ended.wait(every)
             free = numbers(Path("/proc/meminfo"))
             samples.append({"free": free["MemFree"], "available": free["MemAvailable"],
                             **zone_pages(), "depots": depot_pages()})
@@ -116,7 +121,7 @@ def observed_load(sleeper: str) -> Iterator[Step]:
         agent.histograms(agent.CROSSINGS, agent.TRIGGER),
         agent.histograms([EXTFRAG], EXTFRAG_TRIGGER),
         agent.written(failed, {path: f"!{text}" for path, text in failed.items()}),
-        sampled() as samples,
+        sampled(SAMPLE_S if sleeper else QUIET_S) as samples,
     ):
         with delays(sleeper) as late, agent.vmstat_change() as events:
             before, ran, began = stat(), cpu_ns(), time.monotonic()
@@ -199,7 +204,68 @@ def beside(step: Step) -> Step:
     return {}
 
 
-agent.ACTIONS.update({action.__name__: action for action in (observed, costed, beside)})
+def hold(step: Step) -> Step:
+    """Hold memory, as one program, until the guest ends."""
+    holder = subprocess.Popen([sys.executable, "-c", agent.HOG, str(step["mib"] << 20)],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    HELD.append(holder)
+    if holder.stdout is None or not holder.stdout.readline():
+        raise StepError(f"could not hold {step['mib']} MiB")
+    return {"zones": text_of(Path("/proc/buddyinfo"))}
+
+
+def disks(step: Step) -> Step:
+    """Have files on the first disk, and swap on the second."""
+    agent.use_disks(step["serials"])
+    return {}
+
+
+def zram(step: Step) -> Step:
+    """Swap to memory that is compressed."""
+    agent.call(["modprobe", "zram"])
+    Path("/sys/block/zram0/disksize").write_text(f"{step['mib']}M", encoding="ascii")
+    agent.call(["mkswap", "/dev/zram0"])
+    agent.call(["swapon", "/dev/zram0"])
+    return {}
+
+
+def small_files(step: Step) -> Step:
+    """Make many small files on the disk."""
+    for folder in range(step["folders"]):
+        path = agent.FILES / str(folder)
+        path.mkdir()
+        for number in range(step["files"]):
+            (path / str(number)).write_bytes(b"x" * 1000)
+    return {}
+
+
+def backup(_step: Step) -> Step:
+    """Read every file of the disk, as a backup does."""
+    files = [path for path in agent.FILES.rglob("*") if path.is_file()]
+    return {"read": sum(len(path.read_bytes()) for path in files)}
+
+
+def contained(step: Step) -> Step:
+    """Run each program in a cgroup of its own, whose memory has a limit; some may be killed."""
+    if not CGROUPS.exists():
+        CGROUPS.mkdir()
+        agent.call(["mount", "-t", "cgroup2", "none", str(CGROUPS)])
+        (CGROUPS / "cgroup.subtree_control").write_text("+memory", encoding="ascii")
+    programs = []
+    for number, argv in enumerate(step["argvs"]):
+        group = CGROUPS / f"container{number}"
+        group.mkdir(exist_ok=True)
+        (group / "memory.max").write_text(f"{step['mib']}M", encoding="ascii")
+        enter = 'echo $$ >"$0" && exec "$@"'
+        programs.append(subprocess.Popen(
+            ["sh", "-c", enter, str(group / "cgroup.procs"), *argv],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    return {"codes": [program.wait() for program in programs]}
+
+
+agent.ACTIONS.update({action.__name__: action for action in (
+    observed, costed, beside, hold, disks, zram, small_files, backup, contained
+)})
 
 if __name__ == "__main__":
     sys.exit(agent.main())

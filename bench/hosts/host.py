@@ -19,6 +19,11 @@ def beside(*argvs: tuple[str, str]) -> Callable[[], guest.Step]:
                                               for program, args in argvs]}
 
 
+def program(name: str, args: str) -> Callable[[], guest.Step]:
+    """A load of one program that prints JSON."""
+    return lambda: {"do": "program", "program": guest.load_program(name), "args": args.split()}
+
+
 @dataclass(frozen=True)
 class Host:
     """A host.
@@ -31,6 +36,7 @@ class Host:
     huge    huge pages are asked for after each run
     kernels where there is such a host; empty: everywhere
     quiet   nothing is added that wakes up: a real-time task's delays are not measured
+    shift   an instruction takes 2^shift ns of the guest's time
 
     For the rest see bench.guest.Plan.
     """
@@ -44,6 +50,7 @@ class Host:
     huge: bool = False
     kernels: Sequence[str] = ()
     quiet: bool = False
+    shift: int = 0
     memory: str = "1G"
     cpus: int = 2
     nodes: int = 1

@@ -56,6 +56,8 @@ METRICS: Mapping[str, Value] = {
     "blocks over zone->lock, of 1000 pages": lambda result: crossed(result, False),
     "instructions, millions": instructions,
     "seconds of the guest": lambda result: float(result["seconds"]),
+    "us a unit of work":
+        lambda result: 1e6 * result["seconds"] / (result["load"].get("work") or float("inf")),
     "kswapd wake-ups": events("pageoutrun"),
     "pages scanned by kswapd": events("pgscan_kswapd"),
     "pages scanned directly": events("pgscan_direct"),

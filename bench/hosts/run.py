@@ -18,7 +18,7 @@ from typing import Any
 from bench import guest
 from bench.guest import OUT, Plan, load_program
 from bench.hosts.host import Host
-from bench.hosts.hosts import HOSTS
+from bench.hosts.hosts import HOSTS, SMOKE
 from bench.hosts.metrics import METRICS
 from bench.hosts.verdict import (
     BETTER,
@@ -59,7 +59,7 @@ def observe(plan: Plan, host: Host, name: str, side: str) -> None:
 
 def run(host: Host, image: Image, sides: Sequence[str], pairs: int, name: str) -> Runs:
     """Boot the host, run its load so often on each side; the runs by side, in pairs."""
-    plan = Plan(f"hosts-{image.name}-{host.name}{name}", image, cpus=host.cpus, shift=0,
+    plan = Plan(f"hosts-{image.name}-{host.name}{name}", image, cpus=host.cpus, shift=host.shift,
                 nodes=host.nodes, memory=host.memory, slow=host.slow, disks=host.disks,
                 huge="always", kargs=host.kargs, agent="bench.hosts.agent",
                 allowed=[guest.OOM_PRINTS])
@@ -181,7 +181,8 @@ def main(argv: Sequence[str], stock: Callable[[str | None], list[Image]], tree: 
     args = parser.parse_args(argv)
     names = args.host.split(",") if args.host else list(HOSTS)
     sides = args.policy.split(",") if args.policy else [*policies(), ALL]
-    for name, there in [(name, [*HOSTS]) for name in names] + [
+    every = {**HOSTS, SMOKE.name: SMOKE}
+    for name, there in [(name, [*every]) for name in names] + [
             (side, [*policies(), ALL]) for side in sides]:
         if name not in there:
             raise ToolError(f"{name}: not in {', '.join(there)}")
@@ -189,7 +190,7 @@ def main(argv: Sequence[str], stock: Callable[[str | None], list[Image]], tree: 
         if not (BUILD / image.release / "livemm.ko").exists():
             raise ToolError(f"{image.name}: no modules; run `make modules`")
         for name in names:
-            host = HOSTS[name]
+            host = every[name]
             if host.kernels and image.name not in host.kernels:
                 continue
             began = time.monotonic()

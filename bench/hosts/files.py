@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Hosts that work on files: a build, and a backup of many small ones."""
+
+from __future__ import annotations
+
+from bench import guest
+from bench.guest import load_program
+from bench.hosts.host import Host
+from bench.hosts.swapping import DISKS
+
+JOBS = "-n 6 -j 4 -H 80 -K 80"
+FOLDERS, FILES = 64, 128
+
+
+def sources(plan: guest.Plan) -> None:
+    """Make what the jobs of a build read."""
+    plan.program("workplace", "sources", "cmaload", "", disks=list(DISKS))
+
+
+def jobs() -> guest.Step:
+    """Some jobs of a build."""
+    return {"do": "build_load", "program": load_program("cmaload"), "args": JOBS.split(),
+            "contiguous": False}
+
+
+def small_files(plan: guest.Plan) -> None:
+    """Make many small files."""
+    plan.add("disks", "disks", serials=list(DISKS))
+    plan.add("small_files", "files", folders=FOLDERS, files=FILES)
+
+
+BUILD = Host(
+    "build", "1 GiB; four workers build: short processes, files, page tables; then all of memory "
+    "is wanted in huge pages",
+    jobs,
+    ("huge pages not to be had afterwards", "huge faults that failed", "allocation stalls",
+     "fall-backs that mix types"),
+    setup=sources, huge=True, disks=DISKS,
+)
+METADATA = Host(
+    "metadata", f"512 MiB; {FOLDERS * FILES} small files are read one after the other, nothing of "
+    "them in memory at first; then all of memory is wanted in huge pages",
+    lambda: {"do": "backup"},
+    ("huge pages not to be had afterwards", "fall-backs that mix types", "kswapd wake-ups"),
+    setup=small_files, huge=True, memory="512M", disks=DISKS,
+    before=({"do": "write", "path": "/proc/sys/vm/drop_caches", "text": "3"},),
+)

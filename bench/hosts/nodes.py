@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Hosts of two nodes, and of two tiers."""
+
+from __future__ import annotations
+
+from bench import guest
+from bench.hosts.host import Host, program
+
+SHIFT = 3
+
+
+def tiers(plan: guest.Plan) -> None:
+    """What is hot comes up, and what is not goes down."""
+    for path, text in (("/proc/sys/kernel/numa_balancing", "2"),
+                       ("/sys/kernel/mm/numa/demotion_enabled", "1")):
+        plan.add("write", path, path=path, text=text)
+
+
+DATABASE = Host(
+    "database", "two nodes of 512 MiB and a CPU; threads that no CPU is told to, which read pages "
+    "of all the memory at random, for 8 s",
+    program("numaload", "-p random -s 8"),
+    ("us a unit of work", "hint faults", "hint faults of pages of another node", "pages migrated"),
+    nodes=2, shift=SHIFT,
+)
+PHASES = Host(
+    "phases", "two nodes of 512 MiB and a CPU; threads that change places every 3 s, for 12 s",
+    program("numaload", "-p phase -s 12 -q 3000"),
+    DATABASE.matters, nodes=2, shift=SHIFT,
+)
+TIERS = Host(
+    "tiers", "1 GiB of fast and 512 MiB of slow memory, demotion and tiering on; half of a file "
+    "in slow memory is hot, for 12 s",
+    program("numaload", "-p tier -s 12"),
+    ("us a unit of work", "pages promoted and demoted", "hint faults"),
+    setup=tiers, slow="512M", shift=SHIFT, kernels=("6.12", "7.2"),
+)

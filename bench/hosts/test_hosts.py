@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Verdicts of runs that are made up, and the page that comes of them."""
+
+import json
+import random
+
+import pytest
+
+from bench import guest
+from bench.hosts import page, run
+from bench.hosts.hosts import HOSTS
+from bench.hosts.verdict import (
+    BETTER,
+    NONE,
+    SUSPECT,
+    WORSE,
+    flip_p,
+    holm,
+    p_value,
+    student_p,
+    student_t,
+)
+
+
+@pytest.mark.parametrize(("freedom", "t"), [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776),
+                                            (9, 2.262), (14, 2.145)])
+def test_student(freedom: int, t: float) -> None:
+    """Student's t is that of the tables."""
+    assert student_p(t, freedom) == pytest.approx(0.05, abs=1e-4)
+    assert student_t(freedom) == pytest.approx(t, abs=1e-3)
+
+
+def test_signs() -> None:
+    """Differences that tie are judged by their signs, and none says nothing."""
+    assert flip_p([1.0] * 5) == p_value([1.0] * 5) == 2 / 32
+    assert p_value([0.0] * 5) == 1
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def made_up(dice: random.Random, wake_ups: float, crossings: float) -> guest.Result:
+    """A run."""
+    return {
+        "seconds": 1.0, "cpu_ns": 2e9 * dice.gauss(1, 0.01), "cost_ns": 100.0,
+        "stat": {"intr": 5000, "ctxt": 4000}, "extfrag": [], "failed": {}, "late": {}, "load": {},
+        "hits": {event: {"0": round(dice.gauss(crossings, crossings / 30))}
+                 for event in ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")},
+        "events": {"pgalloc_dma32": 100000, "pageoutrun": round(dice.gauss(wake_ups, 3))},
+        "samples": [{"lists": 2000, "depots": 0, "boost": 0}], "blocks": 0.5,
+    }
+
+
+def runs(dice: random.Random, pairs: int) -> run.Runs:
+    """Runs in which a policy halves crossings, and wakes kswapd more often."""
+    return {"stock": [made_up(dice, 30, 100000) for _ in range(pairs)],
+            "pcp": [made_up(dice, 46, 50000) for _ in range(pairs)]}
+
+
+def test_verdicts_and_page() -> None:
+    """What looks worse is so once it is run again, and the page says it first."""
+    dice = random.Random(3)
+    rows = run.rows_of(runs(dice, 5))
+    run.judge(rows)
+
+    def verdict(metric: str) -> str:
+        return str(next(row["verdict"] for row in rows if row["metric"] == metric))
+
+    assert verdict("kswapd wake-ups") == SUSPECT
+    assert verdict("blocks over zone->lock, of 1000 pages") == BETTER
+    assert verdict("instructions, millions") == NONE
+    rows = run.confirm(rows, run.rows_of(runs(dice, 10)))
+    assert verdict("kswapd wake-ups") == WORSE
+    assert {row["metric"] for row in rows if row["pairs"] == 10} == {"kswapd wake-ups"}
+    head = {"host": "cache", "kernel": "6.12", "tree": "abc", "date": "1970-01-01",
+            "policies": ["pcp", "all"], "minutes": 3.0}
+    text = page.tables([json.loads(run.document(head, rows))])
+    assert "**− +** − kswapd wake-ups " in text
+    assert text.index("## 6.12") < text.index("## Not measured yet")
+    assert all(f"**{host}**" in text for host in HOSTS)
