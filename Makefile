@@ -163,7 +163,7 @@ bench:
 	@$(PYTHON) -m bench.run
 
 bench-hosts:
-	$(call have,$(GUESTS))
+	$(call have,$(GUESTS) counting)
 	@$(PYTHON) -m guests.modules $(ONLY)
 	@$(PYTHON) -m bench.run hosts $(ONLY) $(if $(HOST),--host $(HOST))
 
