@@ -35,6 +35,7 @@ class Host:
     matters figures that the page shows of this host, most important first
     huge    huge pages are asked for after each run
     kernels where there is such a host; empty: everywhere
+    without policies that have nothing to do there, and are measured in `all` alone
     quiet   nothing is added that wakes up: a real-time task's delays are not measured
     shift   an instruction takes 2^shift ns of the guest's time
 
@@ -49,6 +50,7 @@ class Host:
     before: Sequence[guest.Step] = ()
     huge: bool = False
     kernels: Sequence[str] = ()
+    without: Sequence[str] = ("numa", "cma")
     quiet: bool = False
     shift: int = 0
     memory: str = "1G"

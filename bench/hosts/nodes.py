@@ -7,6 +7,7 @@ from bench import guest
 from bench.hosts.host import Host, program
 
 SHIFT = 3
+CMA = ("cma",)
 
 
 def tiers(plan: guest.Plan) -> None:
@@ -21,17 +22,17 @@ DATABASE = Host(
     "of all the memory at random, for 8 s",
     program("numaload", "-p random -s 8"),
     ("us a unit of work", "hint faults", "hint faults of pages of another node", "pages migrated"),
-    nodes=2, shift=SHIFT,
+    nodes=2, without=CMA, shift=SHIFT,
 )
 PHASES = Host(
     "phases", "two nodes of 512 MiB and a CPU; threads that change places every 3 s, for 12 s",
     program("numaload", "-p phase -s 12 -q 3000"),
-    DATABASE.matters, nodes=2, shift=SHIFT,
+    DATABASE.matters, nodes=2, without=CMA, shift=SHIFT,
 )
 TIERS = Host(
     "tiers", "1 GiB of fast and 512 MiB of slow memory, demotion and tiering on; half of a file "
     "in slow memory is hot, for 12 s",
     program("numaload", "-p tier -s 12"),
     ("us a unit of work", "pages promoted and demoted", "hint faults"),
-    setup=tiers, slow="512M", shift=SHIFT, kernels=("6.12", "7.2"),
+    setup=tiers, slow="512M", without=CMA, shift=SHIFT, kernels=("6.12", "7.2"),
 )

@@ -194,10 +194,11 @@ def main(argv: Sequence[str], stock: Callable[[str | None], list[Image]], tree: 
             if host.kernels and image.name not in host.kernels:
                 continue
             began = time.monotonic()
-            rows = measure(host, image, sides, args.pairs, args.again)
+            chosen = [side for side in sides if side not in host.without]
+            rows = measure(host, image, chosen, args.pairs, args.again)
             head = {"bench": "hosts", "host": name, "kernel": image.name, "tree": tree,
                     "date": time.strftime("%F", time.gmtime()), "on": HOST,
-                    "policies": sides, "pairs": args.pairs,
+                    "policies": chosen, "pairs": args.pairs,
                     "minutes": round((time.monotonic() - began) / 60, 1)}
             OUT.mkdir(parents=True, exist_ok=True)
             (OUT / f"hosts-{image.name}-{name}.json").write_text(document(head, rows),
