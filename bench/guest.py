@@ -68,6 +68,7 @@ class Plan:
     kargs   what else is on it
     plugin  of the emulator, which then is the later one: its -plugin argument
     agent   the module that carries out the steps in the guest
+    modroot tree for modprobe; None: that of the modules as they are
     allowed console lines that are no fault of the kernel's
     checks  refuse results that say nothing, or put together what belongs together
     """
@@ -86,6 +87,7 @@ class Plan:
     kargs: Sequence[str] = ()
     plugin: str = ""
     agent: str = "bench.agent"
+    modroot: Path | None = None
     allowed: list[str] = field(default_factory=list)
     checks: list[Callable[[Results], None]] = field(default_factory=list)
 
@@ -208,6 +210,7 @@ def run(plan: Plan, words: Words = done, timeout: float = 3600) -> Results:
         rwdirs=[folder],
         accel=EMULATION if clock else "",
         plugin=plan.plugin,
+        modroot=plan.modroot,
         qemu=[*clock, *disk_args(plan.disks, folder)],
         timeout=timeout,
         allowed=plan.allowed,

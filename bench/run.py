@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measure a policy's claims: python3 -m bench.run [--json] [--quick | --only WHAT,...]
                            [--kernel K] [--config KNOBS] [NAME...]
-or whole hosts: python3 -m bench.run hosts, see bench.hosts.run
+or whole hosts: python3 -m bench.run hosts, see bench.hosts.run; ablate NAME, see bench.ablate
 
 Prints a table and writes build/bench/NAME.json (NAME-quick.json, NAME-WHAT.json).  A target
 that is not met is said in the table; the status is 0 when everything could be measured.
@@ -14,7 +14,7 @@ import contextlib
 import re
 import sys
 
-from bench import cma, guest, lists, numa, pageblock, pcp, scaling, zonelock
+from bench import ablate, cma, guest, lists, numa, pageblock, pcp, scaling, zonelock
 from bench.compare import Bench
 from bench.hosts import run as hosts
 from bench.table import document, render
@@ -67,6 +67,8 @@ def main() -> int:
     """The command."""
     if sys.argv[1:2] == ["hosts"]:
         return hosts.main(sys.argv[2:], stock, tree_state())
+    if sys.argv[1:2] == ["ablate"]:
+        return ablate.command(sys.argv[2:], stock, tree_state())
     parser = argparse.ArgumentParser(prog="bench.run", description="measure the claims")
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     few = parser.add_mutually_exclusive_group()

@@ -108,22 +108,22 @@ def tables(files: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def store(path: Path) -> None:
-    """Put a file of a run into RESULTS; one of a commit that nobody can have is refused."""
+def store(path: Path, folder: Path) -> None:
+    """Put a file of a run into a folder; one of a commit that nobody can have is refused."""
     data = json.loads(path.read_text(encoding="utf-8"))
     argv = ["git", "-c", f"safe.directory={ROOT}", "merge-base", "--is-ancestor", data["tree"],
             "HEAD"]
     if call(argv, cwd=ROOT, check=False)[0]:
         raise ToolError(f"{path}: measured on {data['tree'] or 'no commit'}, which is not in HEAD")
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    shutil.copy(path, RESULTS / f"{data['kernel']}-{data['host']}.json")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(path, folder / path.name.removeprefix(f"{data['bench']}-"))
 
 
 def main() -> int:
     """The command."""
     if sys.argv[1:2] == ["--store"]:
         for path in sys.argv[2:]:
-            store(Path(path))
+            store(Path(path), RESULTS)
     files = [json.loads(path.read_text(encoding="utf-8"))
              for path in sorted(RESULTS.glob("*.json"))]
     text = PAGE.read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from bench import guest
@@ -57,11 +58,16 @@ def observe(plan: Plan, host: Host, name: str, side: str) -> None:
              before=list(host.before), huge=host.huge, sleeper=sleeper)
 
 
-def run(host: Host, image: Image, sides: Sequence[str], pairs: int, name: str) -> Runs:
-    """Boot the host, run its load so often on each side; the runs by side, in pairs."""
+def run(host: Host, image: Image, sides: Sequence[str], pairs: int, name: str,
+        modroot: Path | None = None) -> Runs:
+    """Boot the host, run its load so often on each side; the runs by side, in pairs.
+
+    name    of the boot
+    modroot tree for modprobe, if it is not the one of the modules as they are
+    """
     plan = Plan(f"hosts-{image.name}-{host.name}{name}", image, cpus=host.cpus, shift=host.shift,
                 nodes=host.nodes, memory=host.memory, slow=host.slow, disks=host.disks,
-                huge="always", kargs=host.kargs, agent="bench.hosts.agent",
+                huge="always", kargs=host.kargs, agent="bench.hosts.agent", modroot=modroot,
                 allowed=[guest.OOM_PRINTS])
     plan.add("modprobe", "modprobe livemm", module="livemm")
     # The stock kernel has nearly every page cross the lock in this load.
