@@ -26,9 +26,7 @@ DISKS = {"livemm-files": 512, "livemm-swap": 1024}
 BUILT = "cma"
 SWAP = "swap"
 LATENCY = "latency"
-CAMERA = "camera"
 SWAP_FITS = "swap_fits"
-CAMERA_FITS = "camera_fits"
 
 # Without a reserve this just fits, and swaps a little.  What the reserve costs shows where
 # the kernel's own memory is a good part of the whole, here page tables: with little of it
@@ -38,19 +36,14 @@ LOAD_WORDS = "build-like, 6 at once"
 SEEDS = (1, 2, 3)
 
 # At times the page tables of that load are more than regular memory, and then nobody can help.
-# Those of these loads never are: nearly all of regular memory, and a good part.
+# Those of this load never are: nearly all of regular memory.
 FITS_LOAD = "-j 6 -n 120 -H 355 -K 370"
-EASY_LOAD = "-j 6 -n 120 -H 390 -K 300"
 FITS_WORDS = f"{LOAD_WORDS}, page tables fit"
-EASY_WORDS = f"{LOAD_WORDS}, few page tables"
 
 # The load beside allocations: more workers are more pressure, up to the other load's.
 WORKERS = {"latency1": "-j 1 -H 280 -K 85", "latency4": "-j 4 -H 280 -K 340",
            "latency8": "-j 8 -H 280 -K 520", "latency16": "-j 16 -H 280 -K 520"}
 LATENCY_SEEDS = (1, 2, 3, 4, 5)
-
-# Beside a load, an owner that has 64 MiB for half a second, and then none as long.
-CAMERA_OWNER = "-m 64 -t 0 -w 500 -k 500"
 
 Run = guest.Result
 
@@ -115,13 +108,6 @@ POOLED_METRICS = (
     Metric("p99 of all boots, 10^6 instructions", millions("ns", percentile(99)), 1.0),
 )
 
-CAMERA_METRICS = (
-    *LATENCY_METRICS[:3], *LATENCY_METRICS[4:],
-    *(metric for metric in SWAP_METRICS
-      if not metric.words.startswith(("mean ", "kswapd ", "direct "))),
-)
-
-
 def reserve(side: str) -> list[str]:
     """What the kernel's command line says of CMA."""
     return [] if side == NONE else [f"cma={RESERVE_MIB}M"]
@@ -153,8 +139,7 @@ def boot(task: Task, part: str, side: str, seed: int) -> list[Run]:
     plan.program("workplace", "workplace", "cmaload", "", disks=list(DISKS))
     if side == POLICY:
         task.enable(plan)
-    one = {SWAP: LOAD, SWAP_FITS: FITS_LOAD, CAMERA: f"{LOAD} {CAMERA_OWNER}",
-           CAMERA_FITS: f"{EASY_LOAD} {CAMERA_OWNER}"}
+    one = {SWAP: LOAD, SWAP_FITS: FITS_LOAD}
     loads = {part: one[part]} if part in one else {name: WORKERS[name] for name in workers(task)}
     for name, args in loads.items():
         plan.program("build_load", name, "cmaload", f"{args} -s {seed}",
@@ -200,29 +185,14 @@ def latency(task: Task) -> list[Row]:
     return rows
 
 
-def camera(task: Task, part: str = CAMERA, load: str = LOAD_WORDS) -> list[Row]:
-    """A load beside an owner that takes and gives back a large piece all the time."""
-    order = [STOCK, AGAIN if task.alone else POLICY]
-    runs: dict[str, list[Run]] = {side: [] for side in order}
-    for seed in SEEDS:
-        for side in order:
-            runs[side] += boot(task, part, side, seed)
-    words = f"{load}, 64 MiB taken and given back"
-    return [*compare.rows_of(task.image, words, CAMERA_METRICS, task.mode, runs, STOCK),
-            *pooled(task, words, runs)]
-
-
 BENCH = Bench(
-    "cma", ("ratio", "cma_first", "regular_first", "keep"), ("cma_first",),
+    "cma", ("keep", "ratio"), ("keep",),
     (Part((SWAP,), swap, LOAD_WORDS),
      Part((LATENCY, *WORKERS), latency, "allocations under load"),
-     Part((CAMERA,), camera, "an owner like a camera"),
      Part((SWAP_FITS,), partial(swap, part=SWAP_FITS, load=FITS_WORDS), FITS_WORDS),
-     Part((CAMERA_FITS,), partial(camera, part=CAMERA_FITS, load=EASY_WORDS),
-          "few page tables, beside an owner like a camera"),
      replace(cost.PART, rows=partial(cost.rows, kargs=reserve(STOCK)))),
     quick=(SWAP,),
-    # Of the stock kernels only 7.2 is built with CMA, and only `keep` is supported there.
+    # Of the stock kernels only 7.2 is built with CMA, and `ratio` is not supported there.
     kernel=BUILT,
     stock=("7.2",),
     # Stock is all there is to see then: against no reserve, and against itself.

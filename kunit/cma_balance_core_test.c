@@ -7,9 +7,6 @@
 
 #include "../module/policy/cma/core_balance.c"
 
-/* The defaults. */
-static const struct cma_aim usual = { .free_pct = 4, .cap_pct = 100 };
-
 /*
  * 1 GiB with half of it reserved: 118928 pages are regular, so the goal is 4757 pages (18 MiB)
  * above the high watermark.
@@ -49,69 +46,54 @@ static void begins_before_reclaim(struct kunit *test)
 		struct cma_view view = view_of(cases[i].regular_free, 131072);
 
 		KUNIT_EXPECT_EQ(test, cases[i].want,
-				cma_balance_want(&view, &usual, cases[i].moving));
+				cma_balance_want(&view, cases[i].moving));
 	}
 }
 
 static void the_goal_is_of_regular_memory(struct kunit *test)
 {
 	struct cma_view view = view_of(0, 0);
-	struct cma_aim none = { .free_pct = 0, .cap_pct = 100 };
 
-	KUNIT_EXPECT_EQ(test, 4757L, cma_balance_goal(&view, &usual));
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_goal(&view, &none));
-	/* With no goal, movement still begins below the high watermark, as reclaim does. */
-	view = view_of(1500, 131072);
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_want(&view, &none, false));
-	view = view_of(1499, 131072);
-	KUNIT_EXPECT_EQ(test, 1L, cma_balance_want(&view, &none, false));
+	KUNIT_EXPECT_EQ(test, 4757L, cma_balance_goal(&view));
 	/* More CMA memory than there is memory: the counts are off. */
 	view.managed = 1000;
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_goal(&view, &usual));
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_goal(&view));
 }
 
 static void looks_often_near_the_goal(struct kunit *test)
 {
 	struct cma_view view = view_of(1500 + 2 * 4757, 131072);
 
-	KUNIT_EXPECT_FALSE(test, cma_balance_near(&view, &usual));
+	KUNIT_EXPECT_FALSE(test, cma_balance_near(&view));
 	view = view_of(1500 + 2 * 4757 - 1, 131072);
-	KUNIT_EXPECT_TRUE(test, cma_balance_near(&view, &usual));
+	KUNIT_EXPECT_TRUE(test, cma_balance_near(&view));
 }
 
 static void takes_what_owners_leave(struct kunit *test)
 {
-	struct cma_aim half = { .free_pct = 4, .cap_pct = 50 };
 	struct cma_view view = view_of(1000, 131072);
 
 	/* Up to where half of the free memory is CMA memory: the kernel gives no more. */
-	KUNIT_EXPECT_EQ(test, (131072L - 1000) / 2, cma_balance_can(&view, &usual));
+	KUNIT_EXPECT_EQ(test, (131072L - 1000) / 2, cma_balance_can(&view));
 	view = view_of(131072, 131072);
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view));
 	view = view_of(200000, 131072);
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view));
 	/* What is kept, and nothing while an owner allocates. */
 	view = view_of(1000, 20000);
 	view.kept = 15000;
-	KUNIT_EXPECT_EQ(test, 5000L, cma_balance_can(&view, &usual));
+	KUNIT_EXPECT_EQ(test, 5000L, cma_balance_can(&view));
 	view.kept = 20001;
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view));
 	view.kept = 0;
 	view.allocating = true;
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
-	/* A cap: 65536 may be in use. */
-	view = view_of(1000, 131072 - 60000);
-	KUNIT_EXPECT_EQ(test, 5536L, cma_balance_can(&view, &half));
-	view = view_of(1000, 131072 - 65536);
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &half));
-	view = view_of(1000, 131072 - 100000);
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &half));
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view));
 	/* No CMA memory; a count that is off. */
 	view = view_of(1000, 0);
 	view.cma = 0;
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view));
 	view = view_of(1000, -7);
-	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view, &usual));
+	KUNIT_EXPECT_EQ(test, 0L, cma_balance_can(&view));
 }
 
 /* An unmovable load of 64 pages a look, beside the worker: reclaim never begins. */
@@ -123,8 +105,8 @@ static void keeps_ahead_of_a_load(struct kunit *test)
 
 	for (i = 0; i < 1500; i++) {
 		struct cma_view view = view_of(regular, cma);
-		long pages = min(cma_balance_want(&view, &usual, moving),
-				 cma_balance_can(&view, &usual));
+		long pages = min(cma_balance_want(&view, moving),
+				 cma_balance_can(&view));
 
 		/* A pass has its budget. */
 		moving = pages;

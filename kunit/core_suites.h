@@ -11,7 +11,7 @@
 #include "pcp_event_load_test.c"
 #include "cma_core_test.c"
 #include "cma_balance_core_test.c"
-#include "cma_ahead_core_test.c"
+#include "cma_ratio_core_test.c"
 #include "knobs_test.c"
 #include "numa_core_test.c"
 #include "numa_trace_test.c"
@@ -29,7 +29,7 @@
 #include "zonelock_worth_test.c"
 
 ADD_SUITES(&pcp_core_suite, &pcp_depth_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
-	   &cma_balance_core_suite, &cma_ahead_core_suite, &lmm_knobs_suite, &numa_core_suite,
+	   &cma_balance_core_suite, &cma_ratio_core_suite, &lmm_knobs_suite, &numa_core_suite,
 	   &numa_trace_suite, &numa_sample_core_suite, &numa_alarm_core_suite,
 	   &numa_credit_core_suite, &numa_promote_core_suite, &pageblock_core_suite,
 	   &pageblock_census_suite, &pageblock_move_suite, &pageblock_reserve_suite,

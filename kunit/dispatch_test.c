@@ -237,29 +237,30 @@ static void a_policy_says_where_a_drain_begins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, on_drain_from(NULL, 4, NULL, 1), 1);
 }
 
-static void plan_b(struct zone *zone, unsigned int order, int migratetype,
-		   struct lmm_klp_plan *plan)
+static int type_b(struct zone *zone, unsigned int order, unsigned long blocks, int migratetype,
+		  unsigned int *alloc_flags)
 {
-	dispatch_note('p');
+	dispatch_note('t');
+	return migratetype;
 }
 
 /* The flag of a second subscriber is not tested where an event has room for one. */
 static void room_for_one_is_one_flag(struct kunit *test)
 {
-	static const struct lmm_events one = { .refill_plan = plan_b };
+	static const struct lmm_events one = { .refill_type = type_b };
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &one), 0);
-	static_call_update(lmm_refill_plan_1, plan_b);
-	lmm_listening[EVENT_refill_plan][1] = true;
+	static_call_update(lmm_refill_type_1, type_b);
+	lmm_listening[EVENT_refill_type][1] = true;
 	memset(dispatch_log, 0, sizeof(dispatch_log));
 	for (i = 0; i < 2; i++) {
-		on_refill_plan(NULL, 0, 0, NULL);
+		on_refill_type(NULL, 0, 1, 0, NULL);
 		lmm_events_start(1);
 	}
-	lmm_listening[EVENT_refill_plan][1] = false;
-	static_call_update(lmm_refill_plan_1, NULL);
-	KUNIT_EXPECT_STREQ(test, dispatch_log, "p");
+	lmm_listening[EVENT_refill_type][1] = false;
+	static_call_update(lmm_refill_type_1, NULL);
+	KUNIT_EXPECT_STREQ(test, dispatch_log, "t");
 }
 
 static void finish_b(const char *name, unsigned long pfn, bool got, unsigned long count)

@@ -13,10 +13,7 @@
 
 /* What the fakes answer, and what was done with them. */
 static struct registry_fake {
-	/*
-	 * Calls: e/d enable/disable, a/x arm/disarm, l leave (L: events still come), c configure,
-	 * f forget.
-	 */
+	/* Calls: e/d enable/disable, a/x arm/disarm, c configure, f forget. */
 	char log[64];
 	unsigned long listening;	/* BIT() of each policy that events are delivered to */
 	int validate_err;	/* answer of validating, 0 for good settings */
@@ -173,11 +170,6 @@ static int registry_fake_armed(struct lmm_policy *policy, char *why, size_t len)
 	if (fake.armed_err)
 		scnprintf(why, len, "no way out");
 	return fake.armed_err;
-}
-
-static void registry_fake_leave(struct lmm_policy *policy)
-{
-	registry_note(fake.listening & BIT(policy->id) ? 'L' : 'l');
 }
 
 static void registry_fake_disable(struct lmm_policy *policy)
@@ -441,22 +433,6 @@ static void registry_test_on_off(struct kunit *test)
 	registry_expect(test, &registry_pcp, false, 10, "eacxd");
 }
 
-/* What only an event would end is ended before the hooks, which take long, are disarmed. */
-static void registry_test_leaves_first(struct kunit *test)
-{
-	registry_pcp.leave = registry_fake_leave;
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 7));
-	registry_expect(test, &registry_pcp, false, 7, "ealxd");
-	/* A policy that was cut, too. */
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
-	lmm_policy_cut(&registry_pcp);
-	mutex_lock(&lmm_control_mutex);
-	KUNIT_EXPECT_FALSE(test, lmm_policy_look(&registry_pcp));
-	mutex_unlock(&lmm_control_mutex);
-	registry_expect(test, &registry_pcp, false, 7, "ealxdealxd");
-}
-
 /* A new text is a change like any other; the same text is none. */
 static void registry_test_text(struct kunit *test)
 {
@@ -634,7 +610,6 @@ static struct kunit_case lmm_registry_cases[] = {
 	KUNIT_CASE(registry_test_refuses_what_cannot_be_shown),
 	KUNIT_CASE(registry_test_find_and_walk),
 	KUNIT_CASE(registry_test_on_off),
-	KUNIT_CASE(registry_test_leaves_first),
 	KUNIT_CASE(registry_test_text),
 	KUNIT_CASE_PARAM(registry_test_refused, refusal_gen_params),
 	KUNIT_CASE(registry_test_settings_while_off),

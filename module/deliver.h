@@ -35,8 +35,7 @@
 	EVENT(zone_is_taken, 2)			\
 	EVENT(refill_count, 2)			\
 	EVENT(refill_split, 1)			\
-	EVENT(refill_plan, 1)			\
-	EVENT(refill_done, 2)			\
+	EVENT(refill_type, 1)			\
 	EVENT(refill, 2)			\
 	EVENT(drain_count, 2)			\
 	EVENT(drain_beyond, 1)			\

@@ -93,16 +93,11 @@ static unsigned int on_refill_split(struct zone *zone, unsigned long *pages, int
 	return static_call(lmm_refill_split_0)(zone, pages, migratetype);
 }
 
-static void on_refill_plan(struct zone *zone, unsigned int order, int migratetype,
-			   struct lmm_klp_plan *plan)
+static int on_refill_type(struct zone *zone, unsigned int order, unsigned long blocks,
+			  int migratetype, unsigned int *alloc_flags)
 {
-	TELL(refill_plan, zone, order, migratetype, plan);
-}
-
-static void on_refill_done(struct zone *zone, unsigned int order,
-			   const struct lmm_klp_plan *plan)
-{
-	TELL(refill_done, zone, order, plan);
+	CHANGE(migratetype, refill_type, zone, order, blocks, migratetype, alloc_flags);
+	return migratetype;
 }
 
 static void on_refill(struct zone *zone, unsigned int order, int migratetype, int got)
@@ -140,17 +135,10 @@ static bool on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_kl
 	return part->start < end;
 }
 
-/* Set while a refill of this CPU must find nothing rather than pages of another type. */
-static DEFINE_PER_CPU(bool, regular_only);
-
 static int on_fallback(struct free_area *area, unsigned int order, int migratetype,
 		       bool claimable, int found, bool *whole)
 {
 	lmm_hook_hit(LMM_HOOK_FALLBACK);
-	/* An interrupt that wants movable pages just then may find none either. */
-	if (IS_ENABLED(CONFIG_CMA) && migratetype == MIGRATE_MOVABLE && !claimable &&
-	    this_cpu_read(regular_only))
-		return -1;
 	CHANGE(found, fallback, area, order, migratetype, claimable, found, whole);
 	return found;
 }
@@ -161,15 +149,13 @@ static const struct lmm_klp_handlers klp_handlers = {
 	.give_back = on_give_back,
 	.refill_count = on_refill_count,
 	.refill_split = on_refill_split,
-	.refill_plan = on_refill_plan,
-	.refill_done = on_refill_done,
+	.refill_type = on_refill_type,
 	.refill = on_refill,
 	.drain_count = on_drain_count,
 	.drain_from = on_drain_from,
 	.drain = on_drain,
 	.scan = on_scan,
 	.fallback = on_fallback,
-	.regular_only = &regular_only,
 };
 
 /* Entries of functions: direct calls. */

@@ -105,19 +105,12 @@ struct lmm_events {
 	unsigned int (*refill_split)(struct zone *zone, unsigned long *pages, int migratetype);
 
 	/**
-	 * @refill_plan: where the kernel has CMA memory, says in @plan where a refill of @zone's
-	 * list of @migratetype is to come from.  One policy only.  Under pcp->lock.  Hook:
-	 * refill.
+	 * @refill_type: a refill of @zone's list of @migratetype with @blocks blocks of @order is
+	 * about to begin, on a kernel with CMA.  Returns the migratetype to ask the kernel for, and
+	 * may change *@alloc_flags.  One policy only.  Under pcp->lock.  Hook: refill.
 	 */
-	void (*refill_plan)(struct zone *zone, unsigned int order, int migratetype,
-			    struct lmm_klp_plan *plan);
-
-	/**
-	 * @refill_done: what came from where, after @refill_plan.  Under pcp->lock.  Hook:
-	 * refill.
-	 */
-	void (*refill_done)(struct zone *zone, unsigned int order,
-			    const struct lmm_klp_plan *plan);
+	int (*refill_type)(struct zone *zone, unsigned int order, unsigned long blocks,
+			   int migratetype, unsigned int *alloc_flags);
 
 	/**
 	 * @refill: @pages pages were moved from the buddy to the list of @migratetype, which does

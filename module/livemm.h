@@ -167,8 +167,6 @@ enum lmm_policy_state {
  * @armed: the policy's hooks are armed, and no event is delivered yet: look which hooks the policy
  *	has, with lmm_hook_armed().  Returns 0 or -errno with the reason in @why; the hooks are
  *	then disarmed and @disable is called.  May sleep.  May be NULL.
- * @leave: the policy goes off; no event is delivered any more, and the hooks, which may take
- *	long to disarm, are armed: end what only an event would end.  May sleep.  May be NULL.
  * @disable: stop and restore every kernel value the policy changed; called
  *	after the policy's hooks are disarmed and no handler runs any more.
  *	Cannot fail.  May sleep.
@@ -218,7 +216,6 @@ struct lmm_policy {
 	int (*enable)(struct lmm_policy *policy, const struct lmm_config *cfg,
 		      char *why, size_t len);
 	int (*armed)(struct lmm_policy *policy, char *why, size_t len);
-	void (*leave)(struct lmm_policy *policy);
 	void (*disable)(struct lmm_policy *policy);
 	void (*configure)(struct lmm_policy *policy, const struct lmm_config *new);
 	void (*state_show)(struct lmm_policy *policy, struct seq_file *m);

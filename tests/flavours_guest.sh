@@ -61,13 +61,6 @@ check "a policy is supported" test -n "$supported"
 none_armed "at first: "
 bounds=$(lists_bounds)
 
-settings() {
-	case $1 in
-	cma) echo enabled=1 mode=keep ;;
-	*) echo enabled=1 ;;
-	esac
-}
-
 # The work that a policy is there for.
 work() {
 	case $1 in
@@ -99,7 +92,7 @@ case $supported in *cma*) need insmod "$LMM_MODDIR/lmm_owner.ko" ;; esac
 # waits for a turn of each busy one when it patches code.
 LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
 for policy in $supported; do
-	check "$policy comes on" write_to "$LMM_DBG/$policy/config" "$(settings "$policy")"
+	check "$policy comes on" write_to "$LMM_DBG/$policy/enabled" 1
 	check "$policy is on" wait_for 60 policy_is "$policy" on
 	note "armed by $policy: $(hooks_that_are armed)"
 	refute "$policy: hooks are armed" hooks_quiet
@@ -111,7 +104,7 @@ for policy in $supported; do
 done
 
 for policy in $supported; do
-	check "together: $policy comes on" write_to "$LMM_DBG/$policy/config" "$(settings "$policy")"
+	check "together: $policy comes on" write_to "$LMM_DBG/$policy/enabled" 1
 done
 for policy in $supported; do
 	check "together: $policy is on" wait_for 60 policy_is "$policy" on

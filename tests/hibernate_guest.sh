@@ -44,7 +44,7 @@ for policy in pcp pageblock; do
 done
 # The kernel has CMA.
 if grep -q '^CmaTotal: *[1-9]' /proc/meminfo; then
-	need write_to "$LMM_DBG/cma/config" "enabled=1 mode=keep"
+	need write_to "$LMM_DBG/cma/enabled" 1
 	on="$on cma"
 fi
 check "the depots hold pages" wait_for 4 filled 4100

@@ -40,7 +40,7 @@ void allocate(const struct options *opt, const struct work *work)
 	while (READ_ONCE(work->done) < warm)
 		nap(20);
 	printf("\"allocations\": [");
-	for (i = 0; opt->times ? i < opt->times : READ_ONCE(work->done) < opt->jobs; i++) {
+	for (i = 0; i < opt->times; i++) {
 		__u64 start, own;
 		int error;
 
@@ -54,8 +54,6 @@ void allocate(const struct options *opt, const struct work *work)
 		       (unsigned long long)start, (unsigned long long)own, error);
 		if (error)
 			continue;
-		if (opt->hold)
-			nap(opt->hold);
 		if (ask(release, pages))
 			err(1, "cannot release");
 	}

@@ -164,7 +164,6 @@ static const struct load_option option_rows[] = {
 	LOAD_NUMBER('t', "TIMES", "allocations, which end the jobs (20); 0: until the jobs end",
 		    &options.times, 0, 1000000),
 	LOAD_NUMBER('w', "MS", "pause before each allocation (200)", &options.pause, 1, 3600000),
-	LOAD_NUMBER('k', "MS", "for so long an allocation is kept (0)", &options.hold, 0, 3600000),
 	{}
 };
 

@@ -134,6 +134,7 @@
 #define LMM_ALLOC_OOM		0x08
 #define LMM_ALLOC_CPUSET	0x40
 #define LMM_ALLOC_CMA		0x80
+#define LMM_ALLOC_NOFRAGMENT	0x100
 #define LMM_ALLOC_HIGHATOMIC	0x200
 
 /*
@@ -351,7 +352,6 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 	long unsigned int start_pfn, long unsigned int end_pfn, enum pb_isolate_mode mode
 #define LMM_RELEASE_ARGS	long unsigned int start_pfn, long unsigned int end_pfn
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, PB_ISOLATE_MODE_OTHER)
-#define lmm_cma_isolate(call, pfn, end)		call(pfn, end, PB_ISOLATE_MODE_CMA_ALLOC)
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end)
 #define LMM_RETYPE_SYMBOL	init_pageblock_migratetype
 #define LMM_RETYPE_ARGS		struct page *page, enum migratetype migratetype, bool isolate
@@ -363,7 +363,6 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define LMM_RELEASE_ARGS \
 	long unsigned int start_pfn, long unsigned int end_pfn, int migratetype
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, MIGRATE_MOVABLE, 0, GFP_NOWAIT)
-#define lmm_cma_isolate(call, pfn, end)		call(pfn, end, LMM_MIGRATE_CMA, 0, GFP_NOWAIT)
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end, type)
 #define LMM_RETYPE_SYMBOL	undo_isolate_page_range
 #define LMM_RETYPE_ARGS		LMM_RELEASE_ARGS
@@ -487,8 +486,6 @@ struct cma {
 
 #define lmm_cma_pieces(area)	((area)->nranges)
 #define lmm_cma_bitmap(area)	((area)->ranges[0].bitmap)
-#define lmm_cma_trylock(area)	mutex_trylock(&(area)->alloc_mutex)
-#define lmm_cma_unlock(area)	mutex_unlock(&(area)->alloc_mutex)
 #else
 struct cma {
 	unsigned long base_pfn;
@@ -499,19 +496,6 @@ struct cma {
 
 #define lmm_cma_pieces(area)	1
 #define lmm_cma_bitmap(area)	((area)->bitmap)
-/* The lock is a static variable of mm/cma.c. */
-#define lmm_cma_trylock(area)	((void)(area), true)
-#define lmm_cma_unlock(area)	((void)(area))
-#endif
-
-/*
- * Has a process pinned memory (FOLL_PIN)?  The flag is never cleared.
- * Upstream "mm: convert core mm to mm_flags_*() accessors", 6.18.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
-#define lmm_mm_has_pinned(mm)	mm_flags_test(MMF_HAS_PINNED, mm)
-#else
-#define lmm_mm_has_pinned(mm)	test_bit(MMF_HAS_PINNED, &(mm)->flags)
 #endif
 
 /*

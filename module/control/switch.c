@@ -151,8 +151,6 @@ int lmm_policy_check(struct lmm_policy *policy, const struct lmm_config *want,
 static void lmm_policy_take_down(struct lmm_policy *policy)
 {
 	lmm_events_stop(policy->id);
-	if (policy->leave)
-		policy->leave(policy);
 	lmm_hooks_disarm(policy->id);
 	policy->disable(policy);
 }

@@ -16,9 +16,10 @@
  * While a function is covered, a survey runs once a second as well, because the kernel tells
  * nobody when a livepatch is disabled through sysfs or a kprobe is removed.
  *
- * The guard: some requests to the kernel are safe only while a wrapper of ours answers them.
- * Such requests stop before another livepatch is enabled and before ours is disabled.  Such
- * requests go on once a survey finds our livepatch on top.
+ * The guard: a refill that asks for MIGRATE_CMA runs off the end of the kernel's table of fallbacks
+ * when CMA memory is used up, unless our wrapper of find_suitable_fallback() answers.  Such refills
+ * stop before another livepatch is enabled and before ours is disabled, and go on once a survey
+ * finds our livepatch on top.
  *
  * What we call of a covered function ourselves goes through theirs, too (lmm_kcall_past_site()).
  *
@@ -53,14 +54,8 @@
 
 bool lmm_guard_in_place;
 
-/* The row whose wrapper answers the guarded requests; NULL while there are none. */
-static const struct lmm_hook *guarded;
-
 /* Serialises surveys, so that an older survey never overwrites a newer one. */
 static DEFINE_MUTEX(survey_mutex);
-
-/* Protects guarded, and the guard's rise; covered_lock and that of klp_client.c are inside. */
-static DEFINE_SPINLOCK(guard_lock);
 
 /* Protects lmm_hook.covered_by; innermost. */
 static DEFINE_SPINLOCK(covered_lock);
@@ -153,27 +148,25 @@ static void covered_set(struct lmm_hook *hook, const char *name, bool alone)
 	lmm_kcall_past_site(hook, !name && alone);
 }
 
-/* A later guard_rise() sees what the caller has seen, and leaves the guard down. */
 static void guard_down(void)
 {
-	spin_lock(&guard_lock);
 	WRITE_ONCE(lmm_guard_in_place, false);
-	spin_unlock(&guard_lock);
 	/* A task that saw the guard in place has preemption off until its request is answered. */
 	synchronize_rcu();
 }
 
-/* Under klp_mutex, which whoever enables or disables a livepatch holds too. */
+/*
+ * Under klp_mutex and survey_mutex.  Whoever enables another livepatch has made a survey before,
+ * which found the module coming; whoever disables ours takes the guard down under klp_mutex.
+ */
 static bool guard_rise(void)
 {
-	bool stands;
+	const struct lmm_hook *hook = &lmm_hooks[LMM_HOOK_FALLBACK];
+	bool stands = !livepatch_coming() && !lmm_klp_covered(hook, NULL, 0) &&
+		      lmm_klp_state(hook->function) == LMM_KLP_LIVE;
 
-	spin_lock(&guard_lock);
-	stands = guarded && !livepatch_coming() && !lmm_klp_covered(guarded, NULL, 0) &&
-		 lmm_klp_state(guarded->function) == LMM_KLP_LIVE;
 	if (stands)
 		WRITE_ONCE(lmm_guard_in_place, true);
-	spin_unlock(&guard_lock);
 	return stands;
 }
 
@@ -420,32 +413,4 @@ int lmm_klp_watch_start(void (*changed)(void))
 void lmm_klp_watch_stop(void)
 {
 	unregister_module_notifier(&module_nb);
-}
-
-/**
- * lmm_guard_start() - begin to look whether a wrapper answers
- * @id: the row of a livepatched function; one row at a time
- *
- * The guard stands from the first survey on that finds the wrapper live and on top.
- *
- * Context: process, control mutex held.
- */
-void lmm_guard_start(enum lmm_hook_id id)
-{
-	spin_lock(&guard_lock);
-	guarded = &lmm_hooks[id];
-	spin_unlock(&guard_lock);
-}
-
-/**
- * lmm_guard_stop() - undo lmm_guard_start()
- *
- * Context: process, control mutex held.
- */
-void lmm_guard_stop(void)
-{
-	spin_lock(&guard_lock);
-	guarded = NULL;
-	WRITE_ONCE(lmm_guard_in_place, false);
-	spin_unlock(&guard_lock);
 }

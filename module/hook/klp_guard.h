@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * klp_guard.h - does our wrapper of a function run, or another livepatch?
+ * klp_guard.h - does our wrapper of find_suitable_fallback() run, or another livepatch?
  */
 #ifndef LIVEMM_HOOK_KLP_GUARD_H
 #define LIVEMM_HOOK_KLP_GUARD_H
@@ -8,20 +8,15 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
-#include "table.h"
-
 /* Read by lmm_guard_stands() alone. */
 extern bool lmm_guard_in_place;
 
-void lmm_guard_start(enum lmm_hook_id id);
-void lmm_guard_stop(void);
-
 /**
- * lmm_guard_stands() - is a request safe that only our wrapper can answer?
+ * lmm_guard_stands() - may a refill ask for MIGRATE_CMA?
  *
  * Context: any, preemption off until the request is answered.
- * Return: true if our wrapper answers a request that is made with preemption still off: no other
- * livepatch lies on top of ours, and ours is not being disabled.
+ * Return: true if our wrapper answers when CMA memory is used up, for a request that is made with
+ * preemption still off: no other livepatch lies on top of ours, and ours is not being disabled.
  */
 static inline bool lmm_guard_stands(void)
 {

@@ -6,7 +6,6 @@
 
 #include <linux/instruction_pointer.h>
 #include <linux/mmzone.h>
-#include <linux/percpu.h>
 
 #include "compat/compat.h"
 #include "compat/pageset.h"
@@ -18,53 +17,26 @@ KLP_HANDLER(depot_get);
 KLP_HANDLER(depot_put);
 KLP_HANDLER(refill_count);
 KLP_HANDLER(refill_split);
-KLP_HANDLER(refill_plan);
-KLP_HANDLER(refill_done);
+KLP_HANDLER(refill_type);
 KLP_HANDLER(refill);
 KLP_HANDLER(drain_count);
 KLP_HANDLER(drain_from);
 KLP_HANDLER(drain);
 
-/* Set while a refill of this CPU must fail rather than get pages of another migratetype. */
-static bool __percpu *regular_only;
-
-/* Free regular pages of the migratetype, without fallback. */
-static int refill_regular(struct zone *zone, unsigned int order, unsigned long count,
-			  struct list_head *list, int migratetype, unsigned int alloc_flags)
-{
-	int got;
-
-	this_cpu_write(*regular_only, true);
-	got = static_call(orig_refill)(zone, order, count, list, migratetype,
-				       alloc_flags & ~LMM_ALLOC_CMA);
-	this_cpu_write(*regular_only, false);
-	return got;
-}
-
-/* With CMA memory a refill has several sources; fewer blocks than asked for suffice. */
+/* With CMA memory another migratetype may be asked for; fewer blocks than asked for suffice. */
 static int refill_from(struct zone *zone, unsigned int order, unsigned long count,
 		       struct list_head *list, int migratetype, unsigned int alloc_flags)
 {
-	struct lmm_klp_plan plan = { .blocks = count, .alloc_flags = alloc_flags };
+	unsigned int flags = alloc_flags;
+	int type = migratetype, got;
 
-	if (!IS_ENABLED(CONFIG_CMA))
-		return static_call(orig_refill)(zone, order, count, list, migratetype,
-						alloc_flags);
-	static_call(on_refill_plan)(zone, order, migratetype, &plan);
-	if (plan.regular)
-		plan.regular_got = refill_regular(zone, order, count, list, migratetype,
-						  alloc_flags);
-	if (!plan.regular_got && plan.cma_blocks)
-		plan.cma_got = static_call(orig_refill)(zone, order, plan.cma_blocks, list,
-							LMM_MIGRATE_CMA, alloc_flags);
-	if (plan.cma_got && plan.cma_got < count && plan.tops_up)
-		plan.regular_got = refill_regular(zone, order, count - plan.cma_got, list,
-						  migratetype, alloc_flags);
-	if (!plan.regular_got && !plan.cma_got)
-		plan.stock_got = static_call(orig_refill)(zone, order, count, list,
-							  migratetype, alloc_flags);
-	static_call(on_refill_done)(zone, order, &plan);
-	return plan.regular_got + plan.cma_got + plan.stock_got;
+	if (IS_ENABLED(CONFIG_CMA))
+		type = static_call(on_refill_type)(zone, order, count, migratetype, &flags);
+	got = static_call(orig_refill)(zone, order, count, list, type, flags);
+	if (!got && (type != migratetype || flags != alloc_flags))
+		got = static_call(orig_refill)(zone, order, count, list, migratetype,
+					       alloc_flags);
+	return got;
 }
 
 /*
@@ -139,12 +111,10 @@ static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 
 static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
 {
-	regular_only = handlers->regular_only;
 	KLP_TELL(depot_get);
 	KLP_TELL(refill_count);
 	KLP_TELL(refill_split);
-	KLP_TELL(refill_plan);
-	KLP_TELL(refill_done);
+	KLP_TELL(refill_type);
 	KLP_TELL(refill);
 	KLP_TELL(depot_put);
 	KLP_TELL(drain_count);

@@ -69,35 +69,6 @@ struct lmm_klp_return {
 };
 
 /**
- * struct lmm_klp_plan - sources of a refill, tried in order until one yields a block
- * @blocks: blocks that the refill needs
- * @alloc_flags: ALLOC_* flags of the request
- * @regular: first source: free regular pages of the migratetype, without fallback
- * @cma_blocks: second source: this many blocks of CMA memory; the kernel's own choice is last
- * @tops_up: where CMA memory yields fewer than @blocks, the rest comes from regular memory, without
- *	fallback
- * @regular_got: blocks that came from regular memory
- * @cma_got: blocks that came from CMA memory
- * @stock_got: blocks that came by the kernel's own choice
- * @judged: for use by the handler
- * @by_ratio: for use by the handler
- * @share: for use by the handler
- */
-struct lmm_klp_plan {
-	unsigned long blocks;
-	unsigned int alloc_flags;
-	bool regular;
-	unsigned long cma_blocks;
-	bool tops_up;
-	int regular_got;
-	int cma_got;
-	int stock_got;
-	bool judged;
-	bool by_ratio;
-	unsigned int share;
-};
-
-/**
  * struct lmm_klp_handlers - handlers of livemm.ko
  * @depot_get: before a refill of @asked blocks of @order to this CPU's list of @zone: puts
  *	blocks on that list, @list, and returns their number; if not 0, the buddy is not asked
@@ -108,9 +79,9 @@ struct lmm_klp_plan {
  * @refill_split: before a refill of @zone's list of @migratetype with *@pages single pages: returns
  *	the order of the blocks to take instead, and to split, and sets *@pages to their pages; 0
  *	if single pages are to be taken
- * @refill_plan: before a refill of @zone's list of @migratetype with blocks of @order, on a
- *	kernel with CMA: fills in the plan
- * @refill_done: after a refill by a plan: the plan has the blocks from each source
+ * @refill_type: before a refill of @zone's list of @migratetype with @blocks blocks of @order, on a
+ *	kernel with CMA: returns the migratetype to ask the kernel for, and may change *@alloc_flags;
+ *	if that yields nothing, the kernel is asked as without livemm
  * @refill: after a refill of the list of @migratetype: @got blocks were moved from the buddy, and
  *	are not counted in the list yet
  * @drain_count: before @caller drains @count pages of @pcp, from list @pindex on: returns the
@@ -122,8 +93,6 @@ struct lmm_klp_plan {
  *	has the last part (empty at first) and gets the next part; false if no part is left
  * @give_back: before compaction, and after lists were drained for a reason other than a free;
  *	called until the handler returns false
- * @regular_only: per CPU, true while a refill must fail rather than get pages of another
- *	migratetype
  * @fallback: @migratetype has no free pages, and the kernel has @found another migratetype (or
  *	-1) among the free blocks of @order: returns @found, or -1 to refuse, and clears @whole if
  *	the block must be split
@@ -142,10 +111,8 @@ struct lmm_klp_handlers {
 	unsigned long (*refill_count)(struct zone *zone, unsigned int order,
 				      unsigned long asked);
 	unsigned int (*refill_split)(struct zone *zone, unsigned long *pages, int migratetype);
-	void (*refill_plan)(struct zone *zone, unsigned int order, int migratetype,
-			    struct lmm_klp_plan *plan);
-	void (*refill_done)(struct zone *zone, unsigned int order,
-			    const struct lmm_klp_plan *plan);
+	int (*refill_type)(struct zone *zone, unsigned int order, unsigned long blocks,
+			   int migratetype, unsigned int *alloc_flags);
 	void (*refill)(struct zone *zone, unsigned int order, int migratetype, int got);
 	int (*drain_count)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
 			   unsigned long caller);
@@ -155,7 +122,6 @@ struct lmm_klp_handlers {
 		     struct lmm_klp_part *part);
 	int (*fallback)(struct free_area *area, unsigned int order, int migratetype,
 			bool claimable, int found, bool *whole);
-	bool __percpu *regular_only;
 };
 
 /**

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cma.c - fuzz where refills come from, and the ranges that are kept for their owner
+ * cma.c - fuzz where refills come from, the range that is kept for its owner, and movement
  */
 #include "input.h"
 
 #include "policy/cma/core.c"
 #include "policy/cma/core_balance.c"
-#include "policy/cma/core_ahead.c"
+#include "policy/cma/core_ratio.c"
 
 #define BLOCK	512
 #define BATCH	63
+#define SLACK	125
 
 static struct cma_view take_view(struct input *input)
 {
@@ -18,39 +19,31 @@ static struct cma_view take_view(struct input *input)
 		.cma = take(input, 3),
 		.free = take(input, 3),
 		.high = take(input, 2),
-		.slack = take(input, 1),
 		.allocating = take_bool(input),
-		.unguarded = take_bool(input),
 	};
 
 	/* Counts of pages drift: free_cma may be negative, or above what there is. */
-	view.free_cma = (long)take_within(input, 0, view.cma + view.slack) - view.slack;
-	view.kept = take_within(input, 0, max(view.free_cma, 0L) + view.slack);
+	view.free_cma = (long)take_within(input, 0, view.cma + SLACK) - SLACK;
+	view.kept = take_within(input, 0, max(view.free_cma, 0L) + SLACK);
 	return view;
 }
 
-static void verdicts(struct input *input)
+static void sources(struct input *input)
 {
 	struct cma_view view = take_view(input);
-	const struct cma_settings settings = {
-		.mode = take_within(input, CMA_MODE_RATIO, CMA_MODE_KEEP),
-		.cap_pct = take_within(input, 0, 100),
-	};
 	const struct cma_ratio ratio = { .lending = take_bool(input) };
-	enum cma_verdict verdict = cma_judge(&view, &settings, &ratio);
+	enum cma_source source = cma_source(&view, &ratio);
 
-	MUST(verdict, <, CMA_NR_VERDICTS);
 	MUST(cma_share(&view), <=, CMA_SHARE_ONE);
-	MUST(cma_lends(verdict) + cma_wants_regular(verdict), <=, 1);
-	if (cma_lends(verdict)) {
-		MUST_BE(!view.allocating && !view.unguarded && cma_mode_lends(settings.mode));
+	if (source == CMA_LENT) {
+		MUST_BE(!view.allocating);
 		MUST(view.free_cma, >, view.kept);
 		/* A share of less than one part of CMA_SHARE_ONE is none. */
 		if ((u64)(view.free_cma - view.kept) * CMA_SHARE_ONE >= view.free)
 			MUST(cma_share(&view), >, 0);
 	}
 	/* Requests that can use nothing else are not short of regular memory. */
-	if (cma_wants_regular(verdict))
+	if (source == CMA_REGULAR)
 		MUST(cma_room(&view), >, 0);
 }
 
@@ -77,20 +70,16 @@ static void waits(struct input *input)
 static void balances(struct input *input)
 {
 	struct cma_view view = take_view(input);
-	const struct cma_aim aim = {
-		.free_pct = take_within(input, 0, 50),
-		.cap_pct = take_within(input, 0, 100),
-	};
 	bool moving = take_bool(input);
-	long want = cma_balance_want(&view, &aim, moving);
-	long can = cma_balance_can(&view, &aim);
+	long want = cma_balance_want(&view, moving);
+	long can = cma_balance_can(&view);
 
 	MUST(want, >=, 0);
 	MUST(can, >=, 0);
 	if (want)
-		MUST(cma_room(&view) + want, ==, cma_balance_goal(&view, &aim));
-	if (want && cma_balance_goal(&view, &aim))
-		MUST_BE(cma_balance_near(&view, &aim));
+		MUST(cma_room(&view) + want, ==, cma_balance_goal(&view));
+	if (want && cma_balance_goal(&view))
+		MUST_BE(cma_balance_near(&view));
 	if (can) {
 		MUST_BE(!view.allocating);
 		MUST(can, <=, view.free_cma - view.kept);
@@ -156,13 +145,11 @@ static void runs(struct input *input)
 	while (input->left) {
 		long pages = take_within(input, 1, BATCH);
 
-		if (ratio.lending) {
-			cma_charge(&ratio, share, 0, pages, BLOCK);
+		if (ratio.lending)
 			lent += pages;
-		} else {
-			cma_charge(&ratio, share, pages, 0, BLOCK);
+		else
 			regular += pages;
-		}
+		cma_charge(&ratio, share, ratio.lending ? CMA_LENT : CMA_REGULAR, pages, BLOCK);
 		MUST(atomic64_read(&ratio.owed), ==, regular * share - lent * rest);
 		MUST(atomic64_read(&ratio.owed), <=, longest + (s64)BATCH * share);
 		MUST(atomic64_read(&ratio.owed), >=, -BATCH * rest);
@@ -176,93 +163,53 @@ static void charges(struct input *input)
 	s64 most = (s64)CMA_OWED_BLOCKS * BLOCK * CMA_SHARE_ONE;
 
 	while (input->left) {
-		cma_charge(&ratio, take_within(input, 0, CMA_SHARE_ONE), take(input, 2),
-			   take(input, 2), BLOCK);
+		cma_charge(&ratio, take_within(input, 0, CMA_SHARE_ONE),
+			   take_bool(input) ? CMA_LENT : CMA_REGULAR, take(input, 2), BLOCK);
 		MUST(abs(atomic64_read(&ratio.owed)), <=, most);
-	}
-}
-
-static void ranges_hold(const struct cma_range *ranges, unsigned long now, unsigned long max)
-{
-	int i, j;
-
-	MUST(pages_remembered(ranges, now), <=, max);
-	for (i = 0; i < CMA_RANGES; i++) {
-		MUST(ranges[i].start, <=, ranges[i].end);
-		if (!range_is_used(&ranges[i], now))
-			continue;
-		MUST(ranges[i].free, <=, ranges[i].end - ranges[i].start);
-		for (j = 0; j < i; j++)
-			MUST_BE(!range_is_used(&ranges[j], now) ||
-				!overlap(&ranges[i], &ranges[j]));
 	}
 }
 
 static void kept(struct input *input)
 {
-	struct cma_range ranges[CMA_RANGES] = { };
+	struct cma_range range = { };
 	unsigned long now = take(input, 8), max = take_within(input, 1, 4096);
 
 	while (input->left) {
 		unsigned long start = take_within(input, 0, 4096);
-		unsigned long end = start + take_within(input, 1, 1024), pages, sum = 0;
-		int i;
+		unsigned long end = start + take_within(input, 1, 1024);
 
-		switch (take(input, 1) % 5) {
+		switch (take(input, 1) % 4) {
 		case 0:
-			cma_taken(ranges, start, end);
-			/* Nothing of the owner's range is kept as free. */
-			for (i = 0; i < CMA_RANGES; i++)
-				if (start <= ranges[i].start && ranges[i].end <= end)
-					MUST(ranges[i].start, ==, ranges[i].end);
+			cma_taken(&range, start, end);
+			/* Nothing of the owner's range is kept. */
+			MUST_BE(!cma_keeps(&range, start, end, now));
 			break;
 		case 1:
-			pages = cma_forget(ranges, now);
-			for (i = 0; i < CMA_RANGES; i++)
-				sum += range_is_used(&ranges[i], now) ? ranges[i].free : 0;
-			MUST(pages, ==, sum);
-			MUST(pages, <=, max);
+			MUST_BE(!cma_forget(&range, now) || cma_keeps(&range, 0, ULONG_MAX, now));
 			break;
 		case 2:
 			now += take(input, 2);
 			break;
-		case 3:
-			max = take_within(input, 1, 4096);
-			cma_limit(ranges, now, take(input, 2), max);
-			break;
 		default: {
-			const struct cma_range range = {
+			const struct cma_range wanted = {
 				.start = start,
 				.end = end,
 				.until = now + take(input, 2),
 				.free = take_within(input, 0, 1024),
 			};
 
-			cma_remember(ranges, &range, now, max);
+			cma_remember(&range, &wanted, now, max);
+			MUST(range.start, <=, start);
+			MUST(range.end - range.start, <=, max);
 		}
 		}
-		ranges_hold(ranges, now, max);
+		MUST(range.start, <=, range.end);
+		MUST(range.free, <=, range.end - range.start);
 	}
 }
 
 /* The last word of the bitmap is used in part. */
 #define OWNED_BITS	100
-
-/* An owner gets the first run of whole bits that nobody has, and that is long enough. */
-static void first_range(const struct cma_owners *owners, unsigned long pages)
-{
-	unsigned long bit = 1UL << owners->order, wanted = DIV_ROUND_UP(pages, bit) * bit;
-	unsigned long start = owners->start;
-	struct cma_range range = { };
-	bool found;
-
-	while (start + wanted <= owners->end && cma_owned(owners, start, start + wanted))
-		start += bit;
-	found = start + wanted <= owners->end;
-	MUST(cma_first_range(owners, pages, &range), ==, found);
-	MUST(range.start, ==, found ? start : 0);
-	MUST(range.end, ==, found ? start + wanted : 0);
-}
 
 /* What the bitmap says of any pages is what a look at each page says. */
 static void owners(struct input *input)
@@ -285,91 +232,6 @@ static void owners(struct input *input)
 			owned |= bitmap[bit / BITS_PER_LONG] >> bit % BITS_PER_LONG & 1;
 		}
 		MUST(cma_owned(&owners, start, end), ==, owned);
-		first_range(&owners, end - start + 1);
-	}
-}
-
-/* What is held has whole blocks of the area, and all that the owner is expected to ask for. */
-static void hold(const struct cma_range *range)
-{
-	const struct cma_owners area = {
-		.start = range->start & ~511UL,
-		.end = (range->end + 511) & ~511UL,
-	};
-	struct cma_range blocks = *range;
-
-	cma_hold_blocks(&area, 1024, &blocks);
-	MUST(blocks.start, <=, range->start);
-	MUST(range->end, <=, blocks.end);
-	MUST(area.start, <=, blocks.start);
-	MUST(blocks.end, <=, area.end);
-}
-
-/* Of areas that meet inside a block, neither holds that block; nothing else is left out. */
-static void apart(struct input *input)
-{
-	const unsigned long block = 1UL << take_within(input, 0, 10);
-	const unsigned long start = take(input, 3) + block, border = start + take(input, 2) + 1;
-	const unsigned long gap = take_bool(input) ? take(input, 1) : 0;
-	const struct cma_owners first = { .start = start, .end = border };
-	const struct cma_owners next = { .start = border + gap, .end = border + gap + 1 };
-	struct cma_owners low = first, high = next;
-
-	cma_hold_apart(&low, &next, block);
-	cma_hold_apart(&high, &first, block);
-	MUST(low.start, ==, first.start);
-	MUST(high.end, ==, next.end);
-	if (gap || border % block == 0) {
-		MUST(low.end, ==, first.end);
-		MUST(high.start, ==, next.start);
-		return;
-	}
-	MUST(low.end, ==, border - border % block);
-	MUST(high.start, ==, low.end + block);
-}
-
-/* Movement is due in time, ends before the expected request, and is of pages that are kept. */
-static void rhythms(struct input *input)
-{
-	struct cma_range ranges[CMA_RANGES] = { }, range;
-	struct cma_rhythm rhythm = { };
-	u64 now = take(input, 4), end, due;
-	unsigned int rate, i;
-
-	while (input->left) {
-		unsigned long start = take_within(input, 0, 4096), wanted = take(input, 2), lent;
-		const struct cma_range one = {
-			.start = start,
-			.end = start + take_within(input, 1, 1024),
-			.until = 1 + take(input, 1),
-			.free = take_within(input, 0, 1024),
-		};
-
-		now += take(input, 2);
-		if (take_bool(input))
-			cma_rhythm_asks(&rhythm, now, wanted);
-		else
-			cma_rhythm_releases(&rhythm, now);
-		cma_remember(ranges, &one, 0, 4096);
-		lent = cma_ahead_range(ranges, 0, rhythm.wanted, &range);
-		MUST(range.end - range.start, <=, rhythm.wanted);
-		MUST(lent, <=, range.end - range.start);
-		for (i = 0; range.start < range.end && i < CMA_RANGES; i++)
-			MUST_BE(ranges[i].end - ranges[i].start < rhythm.wanted ||
-				!range_is_used(&ranges[i], 0) || range.start <= ranges[i].start);
-		if (range.start < range.end)
-			hold(&range);
-		end = cma_ahead_first_end(&rhythm, now);
-		MUST_BE(!end || now < end);
-		rate = take(input, 3);
-		end = cma_ahead_end(&rhythm);
-		due = cma_ahead_due(&rhythm, now, lent, rate);
-		if (!rate || !end)
-			MUST(due, ==, CMA_AHEAD_NEVER);
-		if (due != CMA_AHEAD_NEVER) {
-			MUST(now + due, <=, end);
-			MUST(end, <, rhythm.released + rhythm.gap);
-		}
 	}
 }
 
@@ -377,8 +239,7 @@ static void rhythms(struct input *input)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
-		verdicts, runs, charges, kept, owners, balances, searches, rhythms,
-		oom_reports, apart,
+		sources, runs, charges, kept, owners, balances, searches, oom_reports,
 	};
 	struct input input = { data, size };
 

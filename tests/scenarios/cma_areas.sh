@@ -13,8 +13,7 @@
 rounds=5
 
 # A column of the zones of a node with CMA memory, summed: 3 cma, 4 free, 6 kept.
-node_of() { awk -v node="$1" -v column="$2" '$1 == node && $8 ~ /%$/ { sum += $column } END { print sum + 0 }'; }
-node() { node_of "$@" <"$policy/state"; }
+node() { awk -v node="$1" -v column="$2" '$1 == node && $8 ~ /%$/ { sum += $column } END { print sum + 0 }' "$policy/state"; }
 
 # An area's owner, as fast as it can; a line for each time it got nothing.
 owner_loop() {
@@ -26,7 +25,7 @@ owner_loop() {
 
 pages_before cma
 
-need write_to "$policy/config" "enabled=1 mode=cma_first"
+need write_to "$policy/config" "enabled=1 mode=ratio"
 check "an area on node 0" grep -Eq '^reserved +0 .* 16384 ' "$policy/state"
 check "an area on node 1" grep -Eq '^hugetlb1 +1 .* 262144 ' "$policy/state"
 same "and so it is by zone" "$(node 0 3) $(node 1 3)" "16384 262144"
@@ -36,17 +35,13 @@ before="$(node 0 4) $(node 1 4)"
 taskset -c 1 dd if=/dev/zero of=/mnt/one bs=1M count=128 2>/dev/null
 after="$(node 0 4) $(node 1 4)"
 note "free CMA pages of node 0 and 1: before $before, after 128 MiB on node 1 $after"
-check "node 1 lends" test $((${before#* } - ${after#* })) -ge 30000
+check "node 1 lends" test $((${before#* } - ${after#* })) -ge 8000
 check "and node 0 does not for it" test $((${before% *} - ${after% *})) -le 512
 check "the owner of the one on node 1 gets 512 MiB" take hugetlb1 131072
 same "which is counted of that alone" "$(area reserved 6) $(area hugetlb1 6)" "0 1"
 give hugetlb1 131072
 # A quarter of an area may be.
-# In one look: the worker may hold the range soon, and what is held is not free, so not kept.
-kept() {
-	seen=$(cat "$policy/state")
-	echo "$(echo "$seen" | area_of hugetlb1 5) $(echo "$seen" | node_of 1 6)"
-}
+kept() { echo "$(area hugetlb1 5) $(node 1 6)"; }
 check "of which as much is kept as may be, by zone too" wait_for 10 gives "65536 65536" kept
 check "the owner of the other gets 8 MiB" take reserved 2048
 give reserved 2048

@@ -81,7 +81,6 @@ the_end() {
 
 need lmm_load
 need modprobe lmm_owner
-need write_to "$policy/mode" keep
 pages_before cma
 need write_to /proc/sys/vm/oom_dump_tasks 0
 need write_to $thp never
@@ -91,20 +90,10 @@ squeeze "stock"
 unsqueeze
 check "stock: somebody is killed" test "$kills" -ge 1
 
-need write_to "$policy/config" "enabled=1 mode=keep"
+need write_to "$policy/enabled" 1
 hooks_armed cma_start cma_busy cma_finish cma_release wake_kswapd
 check "status says so" tells status '^cma +on +keep .*; pages are moved to CMA memory$'
 check "so does state" tells cma/state '^movement: node 0 [A-Z0-9]+: room -?[0-9]+ of [1-9][0-9]* pages'
-# No owner was heard of since.  What is kept for the first goes to whoever needs it in an emergency.
-check "a part of the area is kept for a first owner" wait_for 10 grown 1000 area reserved 5
-# The kernel debug has no sysrq.
-if [ "$LMM_DEBUG" = 0 ]; then
-	victim_start 16
-	hog_settled
-	echo f >/proc/sysrq-trigger
-	check "until the OOM killer is about to choose" wait_for 10 gives 0 area reserved 5
-	hog_end
-fi
 squeeze "moving"
 same "moving: nobody is killed" "$kills" 0
 check "moving: the tables are there" grep -q held /run/tables
@@ -153,7 +142,7 @@ squeeze "stock, with swap"
 unsqueeze
 without=$swaps
 check "stock, with swap: pages were swapped" test "$without" -gt 1000
-need write_to "$policy/config" "enabled=1 mode=keep"
+need write_to "$policy/enabled" 1
 # On a busy host kswapd may swap before the worker has its turn.
 for _try in 1 2 3; do
 	squeeze "moving, with swap"

@@ -71,7 +71,6 @@ on_disk() {
 need modprobe -a loop ext4
 need lmm_load
 need modprobe lmm_owner
-need write_to "$policy/mode" keep
 pages_before cma
 need write_to /proc/sys/vm/oom_dump_tasks 0
 need mount -o remount,huge=always /mnt
@@ -90,7 +89,7 @@ unsqueeze
 without=$refaults
 check "stock, disk: pages were read again" test "$without" -gt 5000
 
-need write_to "$policy/config" "enabled=1 mode=keep"
+need write_to "$policy/enabled" 1
 in_tmpfs "moving, tmpfs"
 same "moving, tmpfs: nobody is killed" "$kills" 0
 check "moving, tmpfs: the tables are there" grep -q held /run/tables

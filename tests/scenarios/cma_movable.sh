@@ -19,7 +19,6 @@ movable_cma() { awk '/^Node/ { here = $4 == "Movable" } here && $1 == "nr_free_c
 
 need lmm_load
 need modprobe lmm_owner
-need write_to "$policy/mode" keep
 pages_before cma
 need write_to /proc/sys/vm/oom_dump_tasks 0
 need write_to /sys/kernel/mm/transparent_hugepage/enabled never
@@ -33,7 +32,7 @@ hog_settled
 give_pieces
 _free=$(regular_free)
 check "regular memory is full but for $_free MiB" test "$_free" -le $((spare + 40))
-need write_to "$policy/config" "enabled=1 mode=keep"
+need write_to "$policy/enabled" 1
 kills=$(vmstat oom_kill)
 tables_want $((_free + more))
 check "page tables are there, or somebody is not" wait_for 300 tables_answered

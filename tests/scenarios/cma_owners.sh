@@ -30,24 +30,20 @@ gigantic_got() {
 
 need lmm_load
 need modprobe lmm_owner
-need write_to "$policy/mode" keep
 pages_before cma
 # For longer than this takes on a busy host.
-need write_to "$policy/config" "enabled=1 mode=keep keep_ms=600000 regular_free_pct=25"
+need write_to "$policy/config" "enabled=1 keep_ms=600000"
 check "an area on node 0" grep -Eq '^reserved +0 .* 16384 ' "$policy/state"
 check "a device's area on node 1" grep -Eq '^numa1 +1 .* 32768 ' "$policy/state"
 check "an area of gigantic pages on node 1" grep -Eq '^hugetlb1 +1 .* 262144 ' "$policy/state"
 same "and so it is by zone" "$(node 0 3) $(node 1 3)" "16384 294912"
 
-# Each area has an owner of its own, whose first range is held, then kept, on the area's own node.
+# Each area has an owner of its own, whose range is kept, on the area's own node.
 for one in "reserved 2048" "numa1 2048" "hugetlb1 8192"; do
 	kept=${one#* } one=${one% *}
-	held=$(counter ahead_held cma) unasked=$(counter ahead_unasked cma)
 	check "$one: 8 MiB are had" take "$one" 2048
 	give "$one" 2048
-	check "$one: held, as nobody knows when its owner asks" wait_for 20 grown "$held" counter ahead_held cma
-	check "$one: not for long" wait_for 20 grown "$unasked" counter ahead_unasked cma
-	check "$one: and kept, with what was kept for a first owner" wait_for 20 gives "$kept" area "$one" 5
+	check "$one: and kept" wait_for 20 gives "$kept" area "$one" 5
 done
 same "kept by zone" "$(node 0 6) $(node 1 6)" "2048 10240"
 same "counted of each" "$(area reserved 6) $(area numa1 6) $(area hugetlb1 6)" "1 1 1"
@@ -61,13 +57,13 @@ need write_to $huge/nr_hugepages $((($(node_free 1) - 600) / 2))
 hog_hold $(($(node_free 1) - 120)) taskset -c 1
 note "node 1 has $(node_free 1) MiB free"
 before=$(node 0 4)
+# Much regular memory shall be free.
+need write_to /proc/sys/vm/watermark_scale_factor 400
 give numa1 32768
 need write_to $gigantic/nr_hugepages 0
 check "pages are moved" wait_for 60 grown 20000 counter balanced cma
 check "and no more than are to be free" wait_for 60 steady
-# Pages of a range that is held do not count, and a hold ends soon after the owner was expected.
 check "what the owners gave back is kept, a quarter of each area" wait_for 60 gives "8192 65536" kept
-note "kept $(kept), held $(counter ahead_held cma), not asked for $(counter ahead_unasked cma)"
 after="$(node 0 4) $(node 1 4)"
 note "free CMA pages of node 0: before $before; of node 0 and 1 after $(counter balanced cma) pages were moved: $after"
 check "to CMA memory of node 1" test $((294912 - ${after#* })) -ge 18000
@@ -95,8 +91,9 @@ owners_loop >/run/refused 2>&1 &
 owners=$!
 rounds=0 block=
 moved=$(counter balanced cma)
+need write_to /proc/sys/vm/watermark_scale_factor 1000
 while [ "$rounds" -lt 3 ]; do
-	need write_to "$policy/config" "enabled=1 mode=keep keep_ms=$((rounds % 2 * 500)) regular_free_pct=50"
+	need write_to "$policy/config" "enabled=1 keep_ms=$((rounds % 2 * 500))"
 	wait_for 5 grown $((moved + 1000)) counter balanced cma
 	moved=$(counter balanced cma)
 	block=$(memory_offline "$block") || break
@@ -111,6 +108,7 @@ note "got nothing: $(sort /run/refused | uniq -c | tr '\n' ' '); gigantic page t
 check "memory went offline $rounds times" test "$rounds" -ge 1
 same "each owner got its own" "$(cat /run/refused)" ""
 check "the process lives" lives $hog
+need write_to /proc/sys/vm/watermark_scale_factor 10
 hog_end
 need write_to $huge/nr_hugepages 0
 for one in "reserved 2048" "numa1 32768" "hugetlb1 262144"; do

@@ -37,17 +37,16 @@ fill_up() {
 
 need lmm_load
 need modprobe lmm_owner
-need write_to "$policy/mode" keep
 count=$(blocks | wc -l)
 check "the slot has memory: $count blocks" test "$count" -gt 0
 same "all of it is online" "$(online)" "$count"
 pages_before cma
 
-need write_to "$policy/config" "enabled=1 mode=keep keep_ms=0 move_pages_per_s=8192"
+need write_to "$policy/config" "enabled=1 keep_ms=0 move_pages_per_s=8192"
 fill_up "with the slot" 60
 moved=$(counter balanced cma)
 # Slow enough for memory to be removed meanwhile.
-need write_to "$policy/regular_free_pct" 50
+need write_to /proc/sys/vm/watermark_scale_factor 1000
 check "pages are moved" wait_for 60 moving $((moved + 500))
 moved=$(counter balanced cma)
 # What lies in the slot has to go somewhere: to what the policy has made free.

@@ -13,7 +13,7 @@ numa_defaults="mode=vma promote_rate_mb=256 cgroups="
 # shellcheck disable=SC2034 # defaults_of reads these
 pageblock_defaults="mode=claim reserve_blocks=16 move_pages_per_s=1450" \
 	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 hold_off_ms=1000" \
-	cma_defaults="mode=cma_first cap_pct=100 keep_ms=30000 keep_max_pct=25 buffers=1 move_pages_per_s=65536 regular_free_pct=4"
+	cma_defaults="mode=keep keep_ms=30000 move_pages_per_s=65536"
 policies="zonelock cma pcp pageblock numa"
 defaults_of() { eval "echo \"\$$1_defaults\""; }
 # recreates FILE NAME NAME: what the file shows can be written, and is shown again.
@@ -106,12 +106,9 @@ refuses "$LMM_DBG/pcp/decay_ms" 0x1000 "$inval" "pcp/decay_ms"
 refuses "$LMM_DBG/pcp/mode" fast "$inval" "pcp/mode: fast: not one of depth event"
 refuses "$LMM_DBG/zonelock/mode" merge "$inval" "zonelock/mode: merge: not one of depot nomerge"
 refuses "$LMM_DBG/zonelock/max_pages_pct" 50.1 "$range" "zonelock/max_pages_pct: 50.1: not in 0.1..50"
-refuses "$LMM_DBG/cma/mode" lend "$inval" "cma/mode: lend: not one of ratio cma_first regular_first keep"
-refuses "$LMM_DBG/cma/cap_pct" 101 "$range" "cma/cap_pct: 101: not in 0..100"
+refuses "$LMM_DBG/cma/mode" lend "$inval" "cma/mode: lend: not one of keep ratio"
 refuses "$LMM_DBG/cma/keep_ms" 600001 "$range" "cma/keep_ms: 600001: not in 0..600000"
-refuses "$LMM_DBG/cma/keep_max_pct" all "$inval" "cma/keep_max_pct"
 refuses "$LMM_DBG/cma/move_pages_per_s" 1048577 "$range" "cma/move_pages_per_s: 1048577: not in 0..1048576"
-refuses "$LMM_DBG/cma/regular_free_pct" 51 "$range" "cma/regular_free_pct: 51: not in 0..50"
 refuses "$LMM_DBG/pageblock/mode" lax "$inval" "pageblock/mode: lax: not one of claim strict"
 refuses "$LMM_DBG/pageblock/reserve_blocks" 4097 "$range" "pageblock/reserve_blocks: 4097: not in 0..4096"
 refuses "$LMM_DBG/numa/enabled" 2 "$inval" "numa/enabled"

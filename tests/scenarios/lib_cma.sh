@@ -7,7 +7,6 @@
 #   give AREA PAGES          release them
 #   area AREA COLUMN         a figure of the area in `state`: 5 kept, 6 allocs, 7 retries, 8 failures
 #   migrated_for AREA PAGES  pages migrated while the owner has so many in one piece, once
-#   next_refill NODE         where a zone's next refill comes from, and why
 #   take_pieces N            have pieces of 32 MiB of the only area until there are N; sets pieces
 #   give_pieces              release them all
 #   regular_free             free memory that is not CMA memory, in MiB
@@ -33,12 +32,7 @@ migrated_for() {
 	give "$1" "$2"
 	echo $((_after - _before))
 }
-area_of() { awk -v name="$1" -v column="$2" '$1 == name && NF == 8 { print $column }'; }
-area() { area_of "$@" <"$policy/state"; }
-next_refill() {
-	awk -v node="$1" '$1 == node && $2 != "zone" { sub(/.*%  /, ""); print }' "$policy/state"
-}
-
+area() { awk -v name="$1" -v column="$2" '$1 == name && NF == 8 { print $column }' "$policy/state"; }
 pieces=0
 take_pieces() {
 	while [ "$pieces" -lt "$1" ] && take reserved 8192; do

@@ -257,15 +257,9 @@ class Torture:
 
     @staticmethod
     def switch_on(texts: list[str]) -> None:
-        """Write settings one by one: a policy that is not supported here refuses a whole text.
-
-        A kernel without the livepatches of cma refuses every mode of cma but keep.
-        """
+        """Write settings one by one: a policy that is not supported here refuses a whole text."""
         for text in texts:
-            refused = base.write(base.PARAMETERS / "policies", text, base.REFUSALS)
-            if refused and text.startswith("cma:"):
-                base.write(base.PARAMETERS / "policies",
-                           re.sub(r"\bmode=\w+", "mode=keep", text), base.REFUSALS)
+            base.write(base.PARAMETERS / "policies", text, base.REFUSALS)
 
     def work(self, *more: str, meanwhile: Callable[[], None] = lambda: None) -> None:
         """The loads of WORK, all at once; or the loads that are named."""

@@ -272,7 +272,7 @@ def run_contiguous(guest: Guest, pages: str) -> None:
 
 
 def ask_and_wait(guest: Guest) -> None:
-    """A request of each owner, and as long until the next as cma needs to learn the interval."""
+    """A request of each owner, and some time for cma to move pages until the next."""
     run_contiguous(guest, "2048")
     time.sleep(0.3)
 

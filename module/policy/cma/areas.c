@@ -2,14 +2,13 @@
 /*
  * areas.c - what the owners of CMA memory do, and what is kept for them
  *
- * To allocate a range, the kernel moves the lent pages away: this takes the time of an
+ * To allocate a range, the kernel moves the pages in it away: this takes the time of an
  * allocation, and fails if a page cannot be moved.  The kernel takes the first range that no
- * owner has, so the next allocation is most likely where the last one was, and the first one at the
- * start of the area.  So a range is not lent for a while after its release, or after it could not
- * be emptied, and a part of the area's start is not lent until an owner is heard of.
+ * owner has, so the next allocation is most likely where the last one was.  So the range that an
+ * owner has released last, or that could not be emptied, is kept for a while.
  *
  * The kernel's lists of free pages know no ranges.  So free pages of a kept range do not count as
- * free to lend, and their blocks are moved, under zone->lock, to the tail of their list, where
+ * free, and their blocks are moved, under zone->lock, to the tail of their list, where
  * they are the last of their order to be taken.  Where the rest of the area is free in larger
  * blocks, a small range is still taken first.  Nobody relies on the order of those lists, so
  * nothing needs moving back.
@@ -18,7 +17,6 @@
  */
 #include <linux/cma.h>
 #include <linux/jiffies.h>
-#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/page-flags.h>
@@ -35,8 +33,8 @@
 /* Time between two passes over the kept ranges. */
 #define KEEP_TICK	(HZ / 10)
 
-/* The same where no owner was heard of, so that an idle host sleeps longer. */
-#define FIRST_TICK	HZ
+/* An area keeps one part of so many at most. */
+#define KEPT_PARTS	4
 
 /* Limit of the kernel's number of areas; Debian's kernel has 20. */
 #define MAX_AREAS	64
@@ -74,7 +72,7 @@ static void pass_soon(void)
 /* The area's lock is held. */
 static void area_count_kept(struct cma_area *area)
 {
-	unsigned long kept = cma_forget(area->ranges, jiffies);
+	unsigned long kept = cma_forget(&area->range, jiffies);
 
 	atomic_long_add((long)(kept - area->kept), &cma_zone_of(area->zone)->kept);
 	area->kept = kept;
@@ -90,69 +88,18 @@ static void area_failed(struct cma_area *area)
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
 
-/* Pages of the area that may be kept. */
-static unsigned long area_max(const struct cma_area *area)
-{
-	return area->pages * READ_ONCE(cma.keep_pct) / 100;
-}
-
-/* Keep what an owner would get first, for as long as none is heard of. */
-static void area_keep_first(struct cma_area *area)
-{
-	unsigned long pages = clamp(area->pages / CMA_FIRST_PARTS, 1UL, CMA_HOLD_PAGES);
-	struct cma_range range = { .until = jiffies + MAX_JIFFY_OFFSET };
-	bool was_kept = true;
-
-	if (!READ_ONCE(area->first) || !READ_ONCE(cma.keep) ||
-	    !cma_first_range(&area->owners, pages, &range))
-		return;
-	range.free = range.end - range.start;
-	raw_spin_lock_irq(&area->lock);
-	if (area->first) {
-		was_kept = cma_keeps(area->ranges, range.start, range.end, jiffies);
-		cma_remember(area->ranges, &range, jiffies, area_max(area));
-		area_count_kept(area);
-	}
-	raw_spin_unlock_irq(&area->lock);
-	/* A block with a page in a CPU's list is not whole, and would be lent before whole ones. */
-	if (!was_kept && lmm_hook_available(LMM_HOOK_EMPTY_LISTS))
-		KCALL(empty_lists)(area->zone);
-	pass_soon();
-}
-
-/* What was kept for a first owner is kept for jiffies @keep now. */
-static void area_first_ends(struct cma_area *area, unsigned long keep)
-{
-	unsigned long flags;
-
-	if (!READ_ONCE(area->first))
-		return;
-	raw_spin_lock_irqsave(&area->lock, flags);
-	if (area->first) {
-		WRITE_ONCE(area->first, false);
-		cma_limit(area->ranges, jiffies, keep, area_max(area));
-		area_count_kept(area);
-	}
-	raw_spin_unlock_irqrestore(&area->lock, flags);
-	/* The next pass may be FIRST_TICK away. */
-	pass_soon();
-}
-
-/* The area of that name, of which an owner is heard now; NULL if there is none. */
-static struct cma_area *area_heard(const char *name)
+/* The area of that name, NULL if there is none. */
+static struct cma_area *area_named(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < cma.nr_areas; i++) {
-		if (cma.areas[i].name != name)
-			continue;
-		area_first_ends(&cma.areas[i], READ_ONCE(cma.keep));
-		return &cma.areas[i];
-	}
+	for (i = 0; i < cma.nr_areas; i++)
+		if (cma.areas[i].name == name)
+			return &cma.areas[i];
 	return NULL;
 }
 
-/* Stop lending a range with so many free pages. */
+/* Keep a range with so many free pages. */
 static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long count,
 		      unsigned long free)
 {
@@ -165,7 +112,7 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
 	};
 
 	raw_spin_lock_irqsave(&area->lock, flags);
-	cma_remember(area->ranges, &range, jiffies, area_max(area));
+	cma_remember(&area->range, &range, jiffies, area->pages / KEPT_PARTS);
 	area_count_kept(area);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 	/* Not at once: the worker must not delay an owner that tries range after range. */
@@ -177,12 +124,11 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
  * @name: name of the area
  * @count: pages wanted; if the area has fewer, the kernel may not report the end
  *
- * Context: process, preemption off; takes and drops zone->lock.
+ * Context: process, preemption off.
  */
 void cma_on_start(const char *name, unsigned long count)
 {
-	struct cma_area *area = area_heard(name);
-	unsigned long flags;
+	struct cma_area *area = area_named(name);
 
 	if (!area)
 		return;
@@ -190,13 +136,6 @@ void cma_on_start(const char *name, unsigned long count)
 		atomic_inc(&cma_zone_of(area->zone)->allocating);
 	else
 		area_failed(area);
-	/* The kernel is about to isolate the blocks itself. */
-	cma_hold_end(area);
-	if (cma_ahead_is_early(area))
-		lmm_count(&lmm_cma_policy, COUNT_AHEAD_EARLY, 1);
-	raw_spin_lock_irqsave(&area->lock, flags);
-	cma_rhythm_asks(&area->rhythm, ktime_to_ms(ktime_get()), count);
-	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
 
 /**
@@ -209,7 +148,7 @@ void cma_on_start(const char *name, unsigned long count)
  */
 void cma_on_busy(const char *name, unsigned long pfn, unsigned long count)
 {
-	struct cma_area *area = area_heard(name);
+	struct cma_area *area = area_named(name);
 	unsigned long flags;
 
 	if (!area)
@@ -235,7 +174,7 @@ void cma_on_busy(const char *name, unsigned long pfn, unsigned long count)
  */
 void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long count)
 {
-	struct cma_area *area = area_heard(name);
+	struct cma_area *area = area_named(name);
 	unsigned long flags;
 
 	if (!area)
@@ -246,10 +185,9 @@ void cma_on_finish(const char *name, unsigned long pfn, bool got, unsigned long 
 		return;
 	}
 	lmm_count(&lmm_cma_policy, COUNT_ALLOCS, 1);
-	lmm_count(&lmm_cma_policy, COUNT_ALLOC_PAGES, count);
 	raw_spin_lock_irqsave(&area->lock, flags);
 	area->allocs++;
-	cma_taken(area->ranges, pfn, pfn + count);
+	cma_taken(&area->range, pfn, pfn + count);
 	area_count_kept(area);
 	raw_spin_unlock_irqrestore(&area->lock, flags);
 }
@@ -295,26 +233,15 @@ unsigned int cma_drain_lists(struct zone *zone, int most)
 void cma_on_release(const char *name, unsigned long pfn, const struct page *page,
 		    unsigned long count)
 {
-	struct cma_area *area = area_heard(name);
-	unsigned long flags;
-	bool expected;
+	struct cma_area *area = area_named(name);
 
-	if (!area)
+	if (!area || !READ_ONCE(cma.keep))
 		return;
-	lmm_count(&lmm_cma_policy, COUNT_RELEASED_PAGES, count);
-	if (READ_ONCE(cma.keep)) {
-		/* Released pages are on this CPU's lists, which are allocated from first. */
-		lmm_count(&lmm_cma_policy, COUNT_DRAINED_PAGES,
-			  cma_drain_lists(area->zone, INT_MAX));
-		area_keep(area, pfn, count, count);
-		/* Another policy may hold some of the released pages. */
-		lmm_pages_wanted(page_zone(page));
-	}
-	raw_spin_lock_irqsave(&area->lock, flags);
-	expected = cma_rhythm_releases(&area->rhythm, ktime_to_ms(ktime_get()));
-	raw_spin_unlock_irqrestore(&area->lock, flags);
-	if (expected)
-		cma_balance_kick();
+	/* Released pages are on this CPU's lists, which are allocated from first. */
+	cma_drain_lists(area->zone, INT_MAX);
+	area_keep(area, pfn, count, count);
+	/* Another policy may hold some of the released pages. */
+	lmm_pages_wanted(page_zone(page));
 }
 
 /*
@@ -396,60 +323,44 @@ static unsigned long range_to_tail(struct zone *zone, const struct cma_range *ra
 	return free;
 }
 
-/*
- * Return jiffies until the next pass over the kept ranges; 0 if there are none.  Add their number
- * of pages to @pages.
- */
-static unsigned long area_pass(struct cma_area *area, unsigned long *pages)
+/* Make a pass over the kept range of an area; return its pages, 0 if there is none. */
+static unsigned long area_pass(struct cma_area *area)
 {
-	struct cma_range ranges[CMA_RANGES];
-	unsigned long next = 0, tick;
-	unsigned int i;
+	struct cma_range range;
+	unsigned long free;
 
 	raw_spin_lock_irq(&area->lock);
 	area_count_kept(area);
-	memcpy(ranges, area->ranges, sizeof(ranges));
-	tick = area->first ? FIRST_TICK : KEEP_TICK;
+	range = area->range;
 	raw_spin_unlock_irq(&area->lock);
-	for (i = 0; i < CMA_RANGES; i++) {
-		struct cma_range *now = &area->ranges[i];
-		unsigned long free;
-
-		if (ranges[i].start == ranges[i].end)
-			continue;
-		next = tick;
-		*pages += ranges[i].end - ranges[i].start;
-		free = range_to_tail(area->zone, &ranges[i]);
-		lmm_count(&lmm_cma_policy, COUNT_MOVED_PAGES, free);
-		raw_spin_lock_irq(&area->lock);
-		if (now->start == ranges[i].start && now->end == ranges[i].end)
-			now->free = free;
-		area_count_kept(area);
-		raw_spin_unlock_irq(&area->lock);
-	}
-	return next;
+	if (range.start == range.end)
+		return 0;
+	free = range_to_tail(area->zone, &range);
+	raw_spin_lock_irq(&area->lock);
+	if (area->range.start == range.start && area->range.end == range.end)
+		area->range.free = free;
+	area_count_kept(area);
+	raw_spin_unlock_irq(&area->lock);
+	return range.end - range.start;
 }
 
 /* Make a pass over the kept ranges; repeat while there are any. */
 static void keep_worker(struct work_struct *work)
 {
-	unsigned long next = 0, pages = 0, rest;
+	unsigned long pages = 0, rest;
 	unsigned int i;
 
 	/* A full barrier: who finds the flag set has what was remembered seen below. */
 	atomic_xchg(&keep_soon, 0);
-	for (i = 0; i < cma.nr_areas; i++) {
-		unsigned long one = area_pass(&cma.areas[i], &pages);
-
-		next = min_not_zero(next, one);
-	}
+	for (i = 0; i < cma.nr_areas; i++)
+		pages += area_pass(&cma.areas[i]);
 	rest = msecs_to_jiffies(pages / KEEP_PAGES_PER_MS);
 	WRITE_ONCE(keep_rest, jiffies + rest);
 	/* Whoever asked meanwhile knew of no rest. */
 	if (atomic_read(&keep_soon))
 		mod_delayed_work(lmm_unbound_wq, &keep_work, max(rest, 1UL));
-	else if (next)
-		queue_delayed_work(lmm_unbound_wq, &keep_work, max(next, rest));
+	else if (pages)
+		queue_delayed_work(lmm_unbound_wq, &keep_work, max(KEEP_TICK, rest));
 }
 
 static int area_add(struct cma *kernel_area, void *unused)
@@ -464,7 +375,6 @@ static int area_add(struct cma *kernel_area, void *unused)
 	base = KCALL(cma_base)(kernel_area);
 	if (cma.nr_areas == MAX_AREAS || !pfn_valid(PHYS_PFN(base)))
 		return -ERANGE;
-	area->cma = kernel_area;
 	area->name = KCALL(cma_name)(kernel_area);
 	area->pages = size >> PAGE_SHIFT;
 	area->zone = page_zone(pfn_to_page(PHYS_PFN(base)));
@@ -474,27 +384,9 @@ static int area_add(struct cma *kernel_area, void *unused)
 		.end = PHYS_PFN(base + size),
 		.order = kernel_area->order_per_bit,
 	};
-	area->first = true;
-	spin_lock_init(&area->hold.lock);
 	raw_spin_lock_init(&area->lock);
 	cma.nr_areas++;
 	return 0;
-}
-
-/* What may be held of each area. */
-static void areas_hold_apart(void)
-{
-	unsigned int i, j;
-
-	for (i = 0; i < cma.nr_areas; i++) {
-		struct cma_area *area = &cma.areas[i];
-
-		area->holds = area->owners;
-		for (j = 0; j < cma.nr_areas; j++)
-			if (j != i)
-				cma_hold_apart(&area->holds, &cma.areas[j].owners,
-					       1UL << LMM_MAX_ORDER);
-	}
 }
 
 /**
@@ -523,36 +415,42 @@ bool cma_range_is_kept(const struct zone *zone, unsigned long pfn, unsigned long
 		if (cma_owned(&area->owners, pfn, pfn + count))
 			return true;
 		raw_spin_lock_irq(&area->lock);
-		kept = cma_keeps(area->ranges, pfn, pfn + count, jiffies);
+		kept = cma_keeps(&area->range, pfn, pfn + count, jiffies);
 		raw_spin_unlock_irq(&area->lock);
 	}
 	return kept;
 }
 
 /**
- * cma_areas_keep_first() - keep what owners that were not heard of would get first
+ * cma_view_zone() - read the state of a zone
+ * @zone: the zone
+ * @view: gets the state
  *
- * Context: process.
+ * Context: any.
  */
-void cma_areas_keep_first(void)
+void cma_view_zone(struct zone *zone, struct cma_view *view)
 {
-	unsigned int i;
-
-	for (i = 0; i < cma.nr_areas; i++)
-		area_keep_first(&cma.areas[i]);
+	*view = (struct cma_view){
+		.free = zone_page_state(zone, NR_FREE_PAGES),
+		.free_cma = zone_page_state(zone, NR_FREE_CMA_PAGES),
+		.high = lmm_zone_high_mark(zone),
+		.managed = zone_managed_pages(zone),
+		.cma = zone_cma_pages(zone),
+		.kept = atomic_long_read(&cma_zone_of(zone)->kept),
+		.allocating = cma_zone_is_taken(zone),
+	};
 }
 
 /**
- * cma_areas_lend_first() - lend what is kept for owners that were not heard of
+ * cma_zone_is_taken() - is an owner allocating CMA memory of a zone?
+ * @zone: the zone
  *
- * Context: process.
+ * Context: any.
+ * Return: true if an owner is.
  */
-void cma_areas_lend_first(void)
+bool cma_zone_is_taken(const struct zone *zone)
 {
-	unsigned int i;
-
-	for (i = 0; i < cma.nr_areas; i++)
-		area_first_ends(&cma.areas[i], 0);
+	return atomic_read(&cma_zone_of(zone)->allocating) > 0;
 }
 
 /**
@@ -575,18 +473,17 @@ int cma_areas_find(char *why, size_t len)
 		return -ENOMEM;
 	}
 	err = KCALL(cma_areas)(area_add, NULL);
-	areas_hold_apart();
 	if (err)
 		scnprintf(why, len, "more CMA areas than %u, or one without memory", MAX_AREAS);
 	return err;
 }
 
 /**
- * cma_areas_configure() - keep ranges by the knobs, which may have changed
+ * cma_areas_forget() - keep nothing of what is kept now
  *
  * Context: process.
  */
-void cma_areas_configure(void)
+void cma_areas_forget(void)
 {
 	unsigned int i;
 
@@ -594,21 +491,10 @@ void cma_areas_configure(void)
 		struct cma_area *area = &cma.areas[i];
 
 		raw_spin_lock_irq(&area->lock);
-		cma_limit(area->ranges, jiffies, READ_ONCE(cma.keep), area_max(area));
+		area->range = (struct cma_range){ };
 		area_count_kept(area);
 		raw_spin_unlock_irq(&area->lock);
 	}
-	cma_areas_keep_first();
-}
-
-/**
- * cma_areas_look() - count the free pages of kept ranges soon, and put these last
- *
- * Context: process, the policy on.
- */
-void cma_areas_look(void)
-{
-	pass_soon();
 }
 
 /**

@@ -64,7 +64,6 @@ struct balance_zone {
  * @worker: queues the passes
  * @zones: array by slot of the zone; NULL: this kernel lacks what movement needs
  * @hotplug: the kernel's lock of memory hotplug
- * @aim: knobs
  * @rate: pages that may be moved in a second; 0: none
  * @leaving: the policy goes off: stop at the next step
  * @oom: the OOM killer waits for the pass, which may move CMA_OOM_PAGES whatever the rate
@@ -72,7 +71,6 @@ struct balance_zone {
  * @woken: time before which kswapd has no pass begin, in jiffies
  * @planned: time at which the next pass begins, in jiffies
  * @heard: kswapd was woken since the last pass began, and a pass will begin for that
- * @at_once: the pass that is asked for is to begin at once
  * @pages: budget of pages to move
  * @blocks: budget of blocks to search
  * @searched: blocks searched in this pass
@@ -87,7 +85,6 @@ static struct balance_state {
 	struct lmm_worker worker;
 	struct balance_zone *zones;
 	struct percpu_rw_semaphore *hotplug;
-	struct cma_aim aim;
 	u32 rate;
 	bool leaving;
 	bool oom;
@@ -95,7 +92,6 @@ static struct balance_state {
 	unsigned long woken;
 	unsigned long planned;
 	atomic_t heard;
-	atomic_t at_once;
 	struct lmm_budget pages;
 	struct lmm_budget blocks;
 	unsigned int searched;
@@ -129,51 +125,16 @@ static u64 now_ms(void)
 	return ktime_to_ms(ktime_get());
 }
 
-/**
- * cma_hotplug_trylock() - keep memory hotplug out, unless it is under way
- *
- * Context: the worker, process.
- * Return: false if memory goes on- or offline just now.
- */
-bool cma_hotplug_trylock(void)
-{
-	return percpu_down_read_trylock(balance.hotplug);
-}
-
-/**
- * cma_hotplug_unlock() - let memory hotplug in again
- *
- * Context: the worker, process, after cma_hotplug_trylock().
- */
-void cma_hotplug_unlock(void)
-{
-	percpu_up_read(balance.hotplug);
-}
-
 static bool slice_over(void)
 {
 	return READ_ONCE(balance.leaving) ||
 	       (!READ_ONCE(balance.oom) && time_after_eq(jiffies, balance.slice_end));
 }
 
-/* An owner that will ask does not matter while the OOM killer waits. */
-static bool ahead_over(void)
-{
-	return slice_over() || READ_ONCE(balance.oom);
-}
-
 /* Pages that may be moved now. */
 static u64 pages_left(void)
 {
 	return READ_ONCE(balance.oom) ? CMA_OOM_PAGES : lmm_budget_left(&balance.pages);
-}
-
-static struct cma_aim aim(void)
-{
-	return (struct cma_aim){
-		.free_pct = READ_ONCE(balance.aim.free_pct),
-		.cap_pct = READ_ONCE(balance.aim.cap_pct),
-	};
 }
 
 /*
@@ -208,20 +169,12 @@ static bool target_add(struct lmm_move *move, unsigned int order)
 	return false;
 }
 
-/* May a page with these facts be moved?  Counts why not. */
+/* May a page with these facts be moved? */
 static bool page_goes(struct lmm_move *move, const struct lmm_page_facts *facts)
 {
 	bool warm = container_of(move, struct balance_move, move)->warm;
 
-	if (lmm_page_skip(facts) != LMM_SKIP_NONE) {
-		lmm_count(&lmm_cma_policy, COUNT_BALANCE_SKIPPED, 1);
-		return false;
-	}
-	if (facts->active && !warm) {
-		lmm_count(&lmm_cma_policy, COUNT_BALANCE_WARM, 1);
-		return false;
-	}
-	return true;
+	return lmm_page_skip(facts) == LMM_SKIP_NONE && (warm || !facts->active);
 }
 
 static const struct lmm_mover mover = {
@@ -251,7 +204,6 @@ static unsigned int batch_move(struct balance_move *balanced, unsigned long most
 	lmm_budget_take(&balance.pages, move->taken);
 	moved = lmm_move_taken(move);
 	lmm_count(&lmm_cma_policy, COUNT_BALANCED, moved);
-	lmm_count(&lmm_cma_policy, COUNT_BALANCE_NOT_MOVED, move->taken - moved);
 	/* Only this worker writes; balance_oom() reads meanwhile. */
 	WRITE_ONCE(balance.moved, balance.moved + moved);
 	/* Pairs with the release in balance_oom(): @oom_nodes are those of this request. */
@@ -294,7 +246,6 @@ static unsigned long block_move(struct balance_move *balanced, unsigned long *pf
 static struct zone *target_for(const struct zone *source, unsigned long *can, bool *taken)
 {
 	unsigned int first = zone_to_nid((struct zone *)source) * MAX_NR_ZONES, i;
-	struct cma_aim knobs = aim();
 	struct zone *best = NULL, *zone;
 	struct cma_view view;
 
@@ -308,7 +259,7 @@ static struct zone *target_for(const struct zone *source, unsigned long *can, bo
 			continue;
 		cma_view_zone(zone, &view);
 		*taken |= view.allocating;
-		pages = cma_balance_can(&view, &knobs);
+		pages = cma_balance_can(&view);
 		if (pages > *can) {
 			*can = pages;
 			best = zone;
@@ -327,17 +278,16 @@ static unsigned long look_after(bool near)
 static unsigned long zone_due(struct zone *zone, struct balance_zone *bz, struct zone **target,
 			      bool *near)
 {
-	struct cma_aim knobs = aim();
 	struct cma_view view;
 	unsigned long want, can;
 	bool taken;
 
 	cma_view_zone(zone, &view);
-	want = cma_balance_want(&view, &knobs, bz->moving);
+	want = cma_balance_want(&view, bz->moving);
 	bz->pressed = cma_room(&view) <= 0;
 	if (!want)
 		cma_search_ends(&bz->search);
-	if (!cma_balance_near(&view, &knobs))
+	if (!cma_balance_near(&view))
 		return 0;
 	*target = target_for(zone, &can, &taken);
 	*near |= *target || taken;
@@ -400,10 +350,10 @@ static bool zone_work(struct zone *zone, struct balance_zone *bz, bool *near)
 	lmm_move_begin(&balanced.move, &mover, 0, 0, true);
 	while (moved < left && !stop && pages_left() && blocks_left()) {
 		done = !slice_over();
-		if (!done || cma_zone_is_taken(target) || !cma_hotplug_trylock())
+		if (!done || cma_zone_is_taken(target) || !percpu_down_read_trylock(balance.hotplug))
 			break;
 		moved += zone_step(zone, bz, &balanced, left - moved, &stop);
-		cma_hotplug_unlock();
+		percpu_up_read(balance.hotplug);
 		cond_resched();
 		if (READ_ONCE(balance.oom) && moved >= CMA_OOM_PAGES)
 			break;
@@ -446,26 +396,20 @@ static void balance_pass(struct work_struct *work)
 {
 	u32 rate = READ_ONCE(balance.rate);
 	bool near = false, done;
-	u64 now = now_ms(), ahead;
+	u64 now = now_ms();
 	unsigned long next;
 
 	/* A full barrier: what a wake-up that is not heard any more was about is seen below. */
 	atomic_xchg(&balance.heard, 0);
-	if (!rate)
-		cma_ahead_stop(false);
 	if (!rate || READ_ONCE(balance.leaving))
 		return;
 	balance.slice_end = jiffies + max(msecs_to_jiffies(SLICE_MS), 1UL);
 	lmm_budget_fill(&balance.pages, rate, now);
 	lmm_budget_fill(&balance.blocks, CMA_BLOCKS_PER_S, now);
 	balance.searched = 0;
-	lmm_count(&lmm_cma_policy, COUNT_BALANCE_PASSES, 1);
-	ahead = cma_ahead_pass(&balance.pages, rate, ahead_over);
 	done = zones_work(&near);
 	/* Reclaim does not pause either; the budget does that. */
 	next = done ? look_after(near) : 0;
-	if (ahead < jiffies_to_msecs(next))
-		next = msecs_to_jiffies(ahead);
 	/* A pass that was asked for meanwhile begins at once. */
 	if (delayed_work_pending(&balance.worker.pass))
 		next = 0;
@@ -476,31 +420,17 @@ static void balance_pass(struct work_struct *work)
 }
 
 /*
- * Jiffies from a kick to the pass.  Kicks come from kswapd and from owners, and one handler may
- * serve both; the time is planned, so that a later kick does not put the pass off.  In hard
- * interrupt context.
+ * Jiffies from a kick to the pass.  The time is planned, so that a later kick does not put the pass
+ * off.  In hard interrupt context.
  */
 static unsigned long kick_delay(void)
 {
-	unsigned long now = jiffies, delay = 0;
+	unsigned long now = jiffies;
+	unsigned long delay = cma_woken_after(now, READ_ONCE(balance.woken),
+					      READ_ONCE(balance.planned));
 
-	if (!atomic_xchg(&balance.at_once, 0))
-		delay = cma_woken_after(now, READ_ONCE(balance.woken), READ_ONCE(balance.planned));
 	WRITE_ONCE(balance.planned, now + delay);
 	return delay;
-}
-
-/**
- * cma_balance_kick() - have the worker look soon
- *
- * Context: any, preemption off.
- */
-void cma_balance_kick(void)
-{
-	if (!balance.zones || !READ_ONCE(balance.rate))
-		return;
-	atomic_set(&balance.at_once, 1);
-	lmm_worker_kick(&balance.worker);
 }
 
 /**
@@ -534,7 +464,6 @@ static int balance_oom(struct notifier_block *nb, unsigned long unused, void *pa
 	unsigned long *freed = parm;
 	u64 before, before_near, moved, near;
 
-	cma_areas_lend_first();
 	if (!READ_ONCE(balance.rate))
 		return NOTIFY_OK;
 	balance.oom_nodes = lmm_oom_nodes();
@@ -544,8 +473,6 @@ static int balance_oom(struct notifier_block *nb, unsigned long unused, void *pa
 	smp_store_release(&balance.oom, true);
 	lmm_worker_pass_after(&balance.worker, 0);
 	flush_delayed_work(&balance.worker.pass);
-	/* No pass holds a range by now. */
-	*freed += cma_ahead_stop(false);
 	WRITE_ONCE(balance.oom, false);
 	moved = READ_ONCE(balance.moved) - before;
 	near = min(READ_ONCE(balance.moved_near) - before_near, moved);
@@ -568,15 +495,11 @@ u32 cma_balance_rate(void)
 /**
  * cma_balance_configure() - take the knobs
  * @rate: pages that may be moved in a second; 0: none
- * @free_pct: see struct cma_aim
- * @cap_pct: see struct cma_aim
  *
  * Context: process.
  */
-void cma_balance_configure(u32 rate, u32 free_pct, u32 cap_pct)
+void cma_balance_configure(u32 rate)
 {
-	WRITE_ONCE(balance.aim.free_pct, free_pct);
-	WRITE_ONCE(balance.aim.cap_pct, cap_pct);
 	WRITE_ONCE(balance.rate, rate);
 	if (balance.zones)
 		lmm_worker_pass_after(&balance.worker, 0);
@@ -602,7 +525,6 @@ int cma_balance_start(void)
 	balance.woken = jiffies;
 	balance.planned = jiffies;
 	atomic_set(&balance.heard, 0);
-	atomic_set(&balance.at_once, 0);
 	lmm_budget_start(&balance.pages, now_ms(), LMM_BUDGET_MS);
 	lmm_budget_start(&balance.blocks, now_ms(), LMM_BUDGET_MS);
 	err = lmm_worker_init(&balance.worker, "livemm_cma", balance_pass, kick_delay, balance_oom);
@@ -619,25 +541,6 @@ int cma_balance_start(void)
 }
 
 /**
- * cma_balance_leave() - move nothing more, and let everybody have what is held for owners
- *
- * Owners are not heard of any more: what they would end must end now.
- *
- * Waits for a pass, for one batch of pages at most; a hook may queue another, which does nothing.
- *
- * Context: process, may sleep, control mutex held.
- */
-void cma_balance_leave(void)
-{
-	if (!balance.worker.wq)
-		return;
-	WRITE_ONCE(balance.leaving, true);
-	/* A hold that is about to begin would outlive what follows. */
-	cancel_delayed_work_sync(&balance.worker.pass);
-	cma_ahead_leave();
-}
-
-/**
  * cma_balance_stop() - stop the worker
  *
  * Waits for a worker that runs, for one batch of pages at most.
@@ -650,7 +553,6 @@ void cma_balance_stop(void)
 		return;
 	WRITE_ONCE(balance.leaving, true);
 	lmm_worker_stop(&balance.worker);
-	cma_ahead_stop(true);
 	lmm_worker_free(&balance.worker);
 	kvfree(balance.zones);
 	balance.zones = NULL;
@@ -664,7 +566,6 @@ void cma_balance_stop(void)
  */
 void cma_balance_show(struct seq_file *m)
 {
-	struct cma_aim knobs = aim();
 	struct zone *zone, *target;
 	struct cma_view view;
 	unsigned long can;
@@ -680,6 +581,6 @@ void cma_balance_show(struct seq_file *m)
 		target = target_for(zone, &can, &taken);
 		seq_printf(m, "movement: node %d %s: room %ld of %ld pages, may move %lu to %s\n",
 			   zone_to_nid(zone), zone->name, cma_room(&view),
-			   cma_balance_goal(&view, &knobs), can, target ? target->name : "nowhere");
+			   cma_balance_goal(&view), can, target ? target->name : "nowhere");
 	}
 }

@@ -11,19 +11,17 @@
 /**
  * cma_balance_goal() - free pages that regular memory is to have above its high watermark
  * @view: the zone
- * @aim: knobs
  *
  * Return: pages.
  */
-long cma_balance_goal(const struct cma_view *view, const struct cma_aim *aim)
+long cma_balance_goal(const struct cma_view *view)
 {
-	return max(view->managed - view->cma, 0L) * aim->free_pct / 100;
+	return max(view->managed - view->cma, 0L) * CMA_REGULAR_FREE_PCT / 100;
 }
 
 /**
  * cma_balance_want() - how many pages should leave the regular memory of a zone?
  * @view: the zone
- * @aim: knobs
  * @moving: pages are being moved out already
  *
  * Movement begins when half of the goal is used up, and ends at the goal, so that the worker does
@@ -31,9 +29,9 @@ long cma_balance_goal(const struct cma_view *view, const struct cma_aim *aim)
  *
  * Return: pages; 0 if none.
  */
-long cma_balance_want(const struct cma_view *view, const struct cma_aim *aim, bool moving)
+long cma_balance_want(const struct cma_view *view, bool moving)
 {
-	long goal = cma_balance_goal(view, aim);
+	long goal = cma_balance_goal(view);
 	long room = cma_room(view);
 
 	if (room >= (moving ? goal : goal / 2))
@@ -44,19 +42,17 @@ long cma_balance_want(const struct cma_view *view, const struct cma_aim *aim, bo
 /**
  * cma_balance_near() - may movement be due soon?
  * @view: the zone
- * @aim: knobs
  *
  * Return: true if regular memory has less than twice its goal.
  */
-bool cma_balance_near(const struct cma_view *view, const struct cma_aim *aim)
+bool cma_balance_near(const struct cma_view *view)
 {
-	return cma_room(view) < 2 * cma_balance_goal(view, aim);
+	return cma_room(view) < 2 * cma_balance_goal(view);
 }
 
 /**
  * cma_balance_can() - how many pages may come to the CMA memory of a zone?
  * @view: the zone
- * @aim: knobs
  *
  * None while an owner allocates, and not the free pages that are kept for owners.  The kernel's own
  * rule is to give CMA memory to a movable request while over half of free memory is CMA memory, and
@@ -65,16 +61,13 @@ bool cma_balance_near(const struct cma_view *view, const struct cma_aim *aim)
  *
  * Return: pages; 0 if none.
  */
-long cma_balance_can(const struct cma_view *view, const struct cma_aim *aim)
+long cma_balance_can(const struct cma_view *view)
 {
-	long used = max(view->cma - view->free_cma, 0L);
 	long surplus = 2 * view->free_cma - view->free;
 	long can = min(view->free_cma - view->kept, surplus / 2);
 
 	if (view->allocating || view->cma <= 0)
 		return 0;
-	if (aim->cap_pct < 100)
-		can = min(can, view->cma * (long)aim->cap_pct / 100 - used);
 	return max(can, 0L);
 }
 

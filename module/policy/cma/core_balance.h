@@ -19,15 +19,11 @@
 
 #include "core.h"
 
-/**
- * struct cma_aim - knobs of the movement
- * @free_pct: share of regular memory that is to be free above the high watermark, in percent
- * @cap_pct: share of CMA memory that may be in use, by its owner or by others, in percent
+/*
+ * Share of regular memory that is to be free above the high watermark, in percent: what a burst takes
+ * between two looks.
  */
-struct cma_aim {
-	unsigned int free_pct;
-	unsigned int cap_pct;
-};
+#define CMA_REGULAR_FREE_PCT	4
 
 /*
  * Looks at page counts a second: far from the aim; near the aim.  A look costs some hundred
@@ -67,10 +63,10 @@ struct cma_oom {
 
 u64 cma_oom_report(struct cma_oom *oom, u64 now, u64 near, u64 far);
 
-long cma_balance_goal(const struct cma_view *view, const struct cma_aim *aim);
-long cma_balance_want(const struct cma_view *view, const struct cma_aim *aim, bool moving);
-long cma_balance_can(const struct cma_view *view, const struct cma_aim *aim);
-bool cma_balance_near(const struct cma_view *view, const struct cma_aim *aim);
+long cma_balance_goal(const struct cma_view *view);
+long cma_balance_want(const struct cma_view *view, bool moving);
+long cma_balance_can(const struct cma_view *view);
+bool cma_balance_near(const struct cma_view *view);
 
 /*
  * Time without a search of a zone after one in vain, in ms: at first, and at most.  Where processes

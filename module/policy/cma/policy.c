@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * policy.c - lend CMA memory before memory is short: knobs, switching on and off, state
+ * policy.c - use CMA memory before memory is short: knobs, switching on and off, state
  *
  * Lifetimes: all of "struct cma_state" exists before any hook is armed.  After the hooks are
- * disarmed no handler and no split refill runs, since both have preemption off; then the worker
- * is cancelled and the memory freed.
+ * disarmed no handler runs, since handlers have preemption off; then the worker is cancelled and
+ * the memory freed.
  */
 #include <linux/gfp.h>
 #include <linux/mempolicy.h>
@@ -15,7 +15,6 @@
 #include "compat/compat.h"
 #include "events.h"
 #include "hook/entry.h"
-#include "hook/klp_guard.h"
 #include "hook/hook.h"
 #include "state.h"
 #include "policy/common/move.h"
@@ -23,24 +22,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-#define LENDING_MODES	(LMM_ALL_MODES & ~BIT(CMA_MODE_KEEP))
-
-static const char *const verdict_words[CMA_NR_VERDICTS] = {
-	[CMA_LEND_RATIO] = "lends: ratio",
-	[CMA_LEND_FIRST] = "lends: mode",
-	[CMA_LEND_PRESSURE] = "lends: pressure",
-	[CMA_REGULAR_RATIO] = "regular: ratio",
-	[CMA_REGULAR_FIRST] = "regular: mode",
-	[CMA_REGULAR_BUSY] = "regular: allocation under way",
-	[CMA_REGULAR_CAP] = "regular: cap reached",
-	[CMA_REGULAR_KEPT] = "regular: the rest is kept",
-	[CMA_REGULAR_PINS] = "regular: the process pins memory",
-	[CMA_AS_STOCK_PRESSURE] = "as stock: pressure",
-	[CMA_AS_STOCK_EMPTY] = "as stock: none free",
-	[CMA_AS_STOCK_DRIFT] = "as stock: counts are off",
-	[CMA_AS_STOCK_MODE] = "as stock: mode",
-	[CMA_AS_STOCK_LIVEPATCH] = "as stock: another livepatch",
-};
+#define RATIO	BIT(CMA_MODE_RATIO)
 
 struct cma_state cma;
 
@@ -79,34 +61,32 @@ static int cma_validate(struct lmm_policy *policy, const struct lmm_config *cfg,
 	char words[LMM_WHY_LEN];
 
 	/* If no mode is supported, cma_supported() gives a better reason. */
-	if (!cfg->enabled || !cma_mode_lends(mode_of(cfg)) ||
+	if (!cfg->enabled || mode_of(cfg) != CMA_MODE_RATIO ||
 	    !cma_supported(policy, words, sizeof(words)) ||
-	    cma_lend_possible(words, sizeof(words)))
+	    cma_ratio_possible(words, sizeof(words)))
 		return 0;
-	scnprintf(why, len, "mode: %s: %s", cma_knobs[KNOB_MODE].choices[mode_of(cfg)], words);
+	scnprintf(why, len, "mode: ratio: %s", words);
 	return -EOPNOTSUPP;
 }
 
 static void set_knobs(const struct lmm_config *cfg)
 {
-	WRITE_ONCE(cma.settings.mode, mode_of(cfg));
-	WRITE_ONCE(cma.settings.cap_pct, cfg->value[KNOB_CAP_PCT]);
+	WRITE_ONCE(cma.mode, mode_of(cfg));
 	WRITE_ONCE(cma.keep, msecs_to_jiffies(cfg->value[KNOB_KEEP_MS]));
-	WRITE_ONCE(cma.keep_pct, cfg->value[KNOB_KEEP_MAX_PCT]);
-	lmm_buffers_unmovable(LMM_CMA, cfg->value[KNOB_BUFFERS]);
-	cma_balance_configure(cfg->value[KNOB_MOVE_PAGES_PER_S], cfg->value[KNOB_REGULAR_FREE_PCT],
-			      cfg->value[KNOB_CAP_PCT]);
+	cma_balance_configure(cfg->value[KNOB_MOVE_PAGES_PER_S]);
 }
 
 static void cma_configure(struct lmm_policy *policy, const struct lmm_config *cfg)
 {
+	unsigned long keep = cma.keep;
+
 	set_knobs(cfg);
-	cma_areas_configure();
+	if (cma.keep < keep)
+		cma_areas_forget();
 }
 
 static void cma_disable(struct lmm_policy *policy)
 {
-	lmm_guard_stop();
 	cma_balance_stop();
 	cma_areas_stop();
 	kvfree(cma.zones);
@@ -119,8 +99,8 @@ static int cma_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 {
 	int err;
 
-	lmm_guard_start(LMM_HOOK_FALLBACK);
 	set_knobs(cfg);
+	lmm_buffers_unmovable(LMM_CMA, true);
 	cma.zones = kvcalloc(lmm_zone_slots(), sizeof(*cma.zones), GFP_KERNEL);
 	if (cma.zones) {
 		err = cma_areas_find(why, len);
@@ -138,58 +118,42 @@ static int cma_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	return err;
 }
 
-/* From now on owners are heard of. */
-static int cma_armed(struct lmm_policy *policy, char *why, size_t len)
-{
-	cma_areas_keep_first();
-	return 0;
-}
-
-/* From now on owners are not heard of. */
-static void cma_leave(struct lmm_policy *policy)
-{
-	cma_balance_leave();
-}
-
 static void cma_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	struct zone *zone = NULL;
 	struct cma_view view;
 
 	cma_areas_show(m);
-	seq_printf(m, "%-5s%-9s%9s%9s%9s%9s%11s%9s  %s\n", "node", "zone", "cma", "free_cma",
-		   "used_pct", "kept", "room", "share", "next");
+	seq_printf(m, "%-5s%-9s%9s%9s%9s%9s%11s%9s\n", "node", "zone", "cma", "free_cma",
+		   "used_pct", "kept", "room", "share");
 	while ((zone = lmm_zone_after(zone))) {
-		const struct cma_ratio *ratio = &cma_zone_of(zone)->ratio;
-
 		cma_view_zone(zone, &view);
 		if (!view.cma)
 			continue;
-		seq_printf(m, "%-5d%-9s%9ld%9ld%9ld%9ld%11ld%8lu%%  %s\n", zone_to_nid(zone),
+		seq_printf(m, "%-5d%-9s%9ld%9ld%9ld%9ld%11ld%8lu%%\n", zone_to_nid(zone),
 			   zone->name, view.cma, view.free_cma,
 			   (view.cma - view.free_cma) * 100 / view.cma, view.kept,
-			   cma_room(&view), cma_share(&view) * 100UL / CMA_SHARE_ONE,
-			   verdict_words[cma_judge(&view, &cma.settings, ratio)]);
+			   cma_room(&view), cma_share(&view) * 100UL / CMA_SHARE_ONE);
 	}
 	cma_balance_show(m);
 }
 
 static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
-	if (!cma_mode_lends(cma.settings.mode))
+	if (cma.mode == CMA_MODE_KEEP)
 		scnprintf(why, len, "refills come from where the kernel takes them; %s",
 			  cma_balance_rate() ? "pages are moved to CMA memory" :
 					       "no page is moved to CMA memory");
 }
 
 static const struct lmm_subscription cma_subscriptions[] = {
-	LMM_USES_IN(LENDING_MODES, LENDING_MODES, REFILL, "lending"),
+	LMM_USES_IN(RATIO, RATIO, REFILL, "mode ratio"),
 	LMM_USES_BPF_LINKS,
-	LMM_USES_IN(LENDING_MODES, LENDING_MODES, FALLBACK, "lending"),
-	LMM_USES(BUFFER, "knob buffers: pages that file systems pin lie in CMA memory"),
-	LMM_NEEDS(CMA_START, "all of the policy, which would lend what an owner is about to take"),
-	LMM_NEEDS(CMA_BUSY, "all of the policy, which would lend again what could not be emptied"),
-	LMM_NEEDS(CMA_FINISH, "all of the policy, which would never lend again"),
+	LMM_USES_IN(RATIO, RATIO, FALLBACK, "mode ratio"),
+	LMM_USES(BUFFER, "pages that file systems pin may lie in CMA memory"),
+	LMM_NEEDS(CMA_START, "all of the policy, which would move pages to where an owner is at work"),
+	LMM_NEEDS(CMA_BUSY, "all of the policy, which would move pages to what could not be emptied"),
+	LMM_NEEDS(CMA_FINISH, "all of the policy, which would never move pages again"),
 	LMM_USES(CMA_RELEASE, "pages that an owner has released are not kept for the owner"),
 	LMM_NEEDS(CMA_AREAS, "all of the policy, which would not know the areas"),
 	LMM_NEEDS(CMA_BASE, "all of the policy, which would not know the areas"),
@@ -202,10 +166,6 @@ static const struct lmm_subscription cma_subscriptions[] = {
 	LMM_USES(ISOLATE, "moving pages to CMA memory"),
 	LMM_USES(MIGRATE, "moving pages to CMA memory"),
 	LMM_USES(PUTBACK, "moving pages to CMA memory"),
-	LMM_USES(BLOCK_ISOLATE, "what an owner is about to ask for may be lent again before that"),
-	LMM_USES(BLOCK_RELEASE, "what an owner is about to ask for may be lent again before that"),
-	LMM_USES(LRU_DRAIN, "emptying ranges ahead of owners: pages that are on no list yet stay"),
-	LMM_USES(EMPTY_LISTS, "emptying ranges ahead of owners: pages in lists of CPUs stay"),
 };
 
 static const struct lmm_layout cma_layouts[] = {
@@ -222,7 +182,6 @@ static const struct lmm_layout cma_layouts[] = {
 #ifdef LMM_HAS_CMA_PIECES
 	LMM_LAYOUT(cma, nranges),
 	LMM_LAYOUT(cma, ranges),
-	LMM_LAYOUT(cma, alloc_mutex),
 	LMM_LAYOUT(cma_memrange, bitmap),
 #else
 	LMM_LAYOUT(cma, bitmap),
@@ -233,16 +192,13 @@ static const struct lmm_layout cma_layouts[] = {
 #ifdef CONFIG_NUMA
 	LMM_LAYOUT(mempolicy, mode),
 #endif
-	LMM_LAYOUT_IN(LENDING_MODES, task_struct, mm),
-	LMM_LAYOUT_IN(LENDING_MODES, mm_struct, flags),
 };
 
 static const struct lmm_hook_client cma_uses = LMM_HOOK_CLIENT(cma);
 
 static const struct lmm_events cma_events = {
-	.refill_plan = cma_on_refill_plan,
+	.refill_type = cma_on_refill_type,
 	.zone_is_taken = cma_zone_is_taken,
-	.refill_done = cma_on_refill_done,
 	.cma_start = cma_on_start,
 	.cma_busy = cma_on_busy,
 	.cma_finish = cma_on_finish,
@@ -253,8 +209,6 @@ static const struct lmm_events cma_events = {
 /* The policy's row in the registry. */
 struct lmm_policy lmm_cma_policy = {
 	LMM_POLICY(CMA, cma),
-	.armed = cma_armed,
-	.leave = cma_leave,
 	.supported = cma_supported,
 	.validate = cma_validate,
 };

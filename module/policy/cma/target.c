@@ -42,17 +42,11 @@ static_assert(5 > PAGE_ALLOC_COSTLY_ORDER);
 /* Larger folios to put aside at once, which were no CMA memory or are kept for an owner. */
 #define MAX_ASIDE	4
 
-/**
- * cma_target_gfp() - flags for the pages to move to
- * @zone: the zone, or one of the node, that the pages are to be in
- *
+/*
  * With `kernelcore=` or `movablecore=` an area may lie in ZONE_MOVABLE, which only a request with
  * both __GFP_MOVABLE and __GFP_HIGHMEM gets.
- *
- * Context: any.
- * Return: flags of a movable request that neither waits nor reclaims, and that begins with @zone.
  */
-gfp_t cma_target_gfp(const struct zone *zone)
+static gfp_t target_gfp(const struct zone *zone)
 {
 	switch (zone_idx(zone)) {
 	case ZONE_MOVABLE:
@@ -147,7 +141,7 @@ bool cma_target_pages(struct lmm_move *move, struct zone *zone)
 		order = target_orders[i];
 		if (!order_is_worth(zone, order, 1))
 			continue;
-		page = alloc_pages_node(zone_to_nid(zone), cma_target_gfp(zone), order);
+		page = alloc_pages_node(zone_to_nid(zone), target_gfp(zone), order);
 		if (!page)
 			continue;
 		if (!target_is_good(zone, page, order)) {
@@ -172,7 +166,7 @@ static bool folio_try(struct lmm_move *move, struct zone *zone, unsigned int ord
 	if (!order_is_worth(zone, order, MAX_ASIDE))
 		return false;
 	while (!good && i < MAX_ASIDE) {
-		folio = __folio_alloc(cma_target_gfp(zone), order, zone_to_nid(zone), NULL);
+		folio = __folio_alloc(target_gfp(zone), order, zone_to_nid(zone), NULL);
 		if (!folio)
 			break;
 		good = target_is_good(zone, &folio->page, order);

@@ -10,53 +10,44 @@
 
 #include <linux/tracepoint.h>
 
-#include "hook/klp_port.h"
-#include "policy/cma/core.h"
+#include "policy/cma/core_ratio.h"
 
 /*
- * A list of movable pages is about to be refilled in a zone with CMA memory: the zone in pages;
- * blocks asked for; how many of them may be CMA memory; whether regular memory is asked first;
- * the share (CMA_SHARE_ONE: all) if judged by the ratio, else 0; enum cma_verdict.
+ * Mode ratio: a list of movable pages is about to be refilled with so many pages in a zone with CMA
+ * memory: the zone in pages; the share (CMA_SHARE_ONE: all); enum cma_source.
  */
 TRACE_EVENT(cma_refill,
-	TP_PROTO(int nid, int zone, unsigned int order, const struct cma_view *view,
-		 const struct lmm_klp_plan *plan, enum cma_verdict verdict),
-	TP_ARGS(nid, zone, order, view, plan, verdict),
+	TP_PROTO(int nid, int zone, long pages, const struct cma_view *view, unsigned int share,
+		 enum cma_source source),
+	TP_ARGS(nid, zone, pages, view, share, source),
 	TP_STRUCT__entry(
 		__field(int, nid)
 		__field(int, zone)
-		__field(unsigned int, order)
+		__field(long, pages)
 		__field(long, free)
 		__field(long, free_cma)
 		__field(long, high)
 		__field(long, kept)
 		__field(bool, allocating)
-		__field(unsigned long, asked)
-		__field(unsigned long, cma_blocks)
-		__field(bool, regular)
 		__field(unsigned int, share)
-		__field(unsigned int, verdict)
+		__field(unsigned int, source)
 	),
 	TP_fast_assign(
 		__entry->nid = nid;
 		__entry->zone = zone;
-		__entry->order = order;
+		__entry->pages = pages;
 		__entry->free = view->free;
 		__entry->free_cma = view->free_cma;
 		__entry->high = view->high;
 		__entry->kept = view->kept;
 		__entry->allocating = view->allocating;
-		__entry->asked = plan->blocks;
-		__entry->cma_blocks = plan->cma_blocks;
-		__entry->regular = plan->regular;
-		__entry->share = plan->share;
-		__entry->verdict = verdict;
+		__entry->share = share;
+		__entry->source = source;
 	),
-	TP_printk("nid=%d zone=%d order=%u free=%ld free_cma=%ld high=%ld kept=%ld allocating=%d asked=%lu cma_blocks=%lu regular=%d share=%u verdict=%u",
-		  __entry->nid, __entry->zone, __entry->order, __entry->free,
+	TP_printk("nid=%d zone=%d pages=%ld free=%ld free_cma=%ld high=%ld kept=%ld allocating=%d share=%u source=%u",
+		  __entry->nid, __entry->zone, __entry->pages, __entry->free,
 		  __entry->free_cma, __entry->high, __entry->kept, __entry->allocating,
-		  __entry->asked, __entry->cma_blocks, __entry->regular, __entry->share,
-		  __entry->verdict)
+		  __entry->share, __entry->source)
 );
 
 /* Pages were moved out of the regular memory of a zone to CMA memory; pages still to be moved. */
