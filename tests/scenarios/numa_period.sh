@@ -49,7 +49,8 @@ refute "1: nothing to say" says numa_balancing
 # Memory tiering wants to see how hot pages are, and is none of ours.
 need write_to $sysctl 2
 check "2: status says hands off" wait_for 10 says "hands off.*tiering"
-sleep 2
+# A scan that was put off is still to be asked for.
+check "2: the process is left alone" wait_for 60 space_unknown "$hint"
 scans=$(counter scans numa) faults=$(numa_classes)
 sleep 5
 same "2: no scan is counted" "$(counter scans numa)" "$scans"
