@@ -10,14 +10,13 @@ RESULTS gets one JSON object a step, the last one with "error" if a step failed.
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -240,18 +239,12 @@ def depot_pages() -> int:
     return 0
 
 
-def empty_depots(stays: bool) -> float:
-    """Have the depots empty; the seconds that takes by itself, infinite where it never does.
-
-    stays   mode `nomerge`, in which no age does it
-    """
+def empty_depots() -> float:
+    """Have the depots empty; the seconds that takes."""
     if not DEPOT.exists():
         return 0.0
-    mode = DEPOT.with_name("mode")
-    with written({mode: "depot"}, {mode: "nomerge"}) if stays else nullcontext():
-        seconds = wait_until(lambda: not depot_pages(), 30, 0.02,
-                             lambda: f"the depots still hold {depot_pages()} pages")
-    return math.inf if stays else seconds
+    return wait_until(lambda: not depot_pages(), 30, 0.02,
+                      lambda: f"the depots still hold {depot_pages()} pages")
 
 
 def zone(step: Step) -> Step:
@@ -267,7 +260,7 @@ def zone(step: Step) -> Step:
     plain["events"] = change
     if DEPOT.exists():
         plain["held"] = depot_pages()
-        plain["held_seconds"] = empty_depots(step["stays"])
+        plain["held_seconds"] = empty_depots()
     if step["plain"]:
         return {"plain": plain, "huge": huge_pages_to_be_had()}
     call(["insmod", step["locks"]])
@@ -280,7 +273,7 @@ def zone(step: Step) -> Step:
             counted = output_of(argv)
             # What a depot holds in the end goes over the lock too, and what lists give back soon.
             time.sleep(SETTLE_S)
-            empty_depots(step["stays"])
+            empty_depots()
             counted.update({event: hits(event) for event in events})
         counted.update({name: int(text_of(LOCKS / name)) - was for name, was in before.items()})
         counted["overhead_ns"] = before["overhead_ns"]

@@ -89,7 +89,9 @@ class Task:
         mode = mode or self.mode
         knobs = [word for word in self.config.split(",")
                  if word and not word.startswith("mode=")]
-        self.configure(plan, ",".join(["enabled=1", f"mode={mode}", *knobs]))
+        if self.bench.has_modes:
+            knobs.insert(0, f"mode={mode}")
+        self.configure(plan, ",".join(["enabled=1", *knobs]))
         for name in ("status", "hooks"):
             plan.add("read", f"{name}{run}", path=f"{guest.DEBUGFS}/{name}")
 
@@ -97,7 +99,8 @@ class Task:
             status, hooks = (results[f"{name}{run}"]["text"] for name in ("status", "hooks"))
             lines = [line.split() for line in status.splitlines()]
             there = f"{self.image.name}: {self.bench.name} is"
-            if not any(words[:3] == [self.bench.name, "on", mode] for words in lines):
+            shown = mode if self.bench.has_modes else "-"
+            if not any(words[:3] == [self.bench.name, "on", shown] for words in lines):
                 raise ToolError(f"{there} not on in mode {mode}: {status.strip()}")
             if not any("armed" in line.split() for line in hooks.splitlines()):
                 raise ToolError(f"{there} on in mode {mode}, but no hook is armed")
@@ -138,6 +141,7 @@ class Bench:
     kernel  the built kernel to measure on, which no package has; "": stock ones
     stock   the stock kernels that may be named instead of the built one
     idle    IDLE_CONFIG is understood
+    has_modes   the policy has modes; else the one of `modes` is only what rows are called
     """
 
     name: str
@@ -149,6 +153,7 @@ class Bench:
     kernel: str = ""
     stock: tuple[str, ...] = ()
     idle: bool = False
+    has_modes: bool = True
 
     @property
     def names(self) -> list[str]:

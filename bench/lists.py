@@ -332,7 +332,7 @@ def exits(task: Task) -> list[Row]:
             if side in SIDES:
                 sides.switch(name, side, True)
             plan.program("zone", name, load.program, load.args, locks=locks, plain=False,
-                         crossings=False, stays=False)
+                         crossings=False)
             if side in SIDES:
                 sides.read(name)
                 sides.switch(name, side, False)

@@ -55,7 +55,7 @@ def _pcp(decay_ms: int = 3000, high_max_pct: str = "12.5") -> dict[str, str]:
 
 
 def _zonelock(max_pages_pct: str = "4", max_age_ms: int = 1000) -> dict[str, str]:
-    return {"zonelock": f"mode=depot,max_pages_pct={max_pages_pct},max_age_ms={max_age_ms}"}
+    return {"zonelock": f"max_pages_pct={max_pages_pct},max_age_ms={max_age_ms}"}
 
 
 OFF = Side("off", "", {})

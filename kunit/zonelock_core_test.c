@@ -233,31 +233,33 @@ static void bound_of_a_depot(struct kunit *test)
 static void every_reason(struct kunit *test)
 {
 	static const enum depot_verdict refusals[] = {
-		DEPOT_DISABLED, DEPOT_ISOLATED, DEPOT_RECLAIM, DEPOT_WATERMARK, DEPOT_CLOSED,
-		DEPOT_FULL, DEPOT_STORE,
+		DEPOT_DISABLED, DEPOT_ISOLATED, DEPOT_WATERMARK, DEPOT_CLOSED, DEPOT_FULL,
+		DEPOT_STORE,
 	};
 	/* The same without DEPOT_DISABLED, which is no reason to give pages back. */
 	static const enum depot_reason duties[] = {
-		DEPOT_BY_DRAIN, DEPOT_BY_RECLAIM, DEPOT_BY_WATERMARK, DEPOT_BY_ORDER,
-		DEPOT_BY_SIZE, DEPOT_BY_AGE,
+		DEPOT_BY_DRAIN, DEPOT_BY_WATERMARK, DEPOT_BY_ORDER, DEPOT_BY_SIZE, DEPOT_BY_AGE,
 	};
 	unsigned int bits;
 
-	for (bits = 0; bits < BIT(DEPOT_NR_VERDICTS - 1); bits++) {
+	/* The last bit says how a zone is short. */
+	for (bits = 0; bits < BIT(DEPOT_NR_VERDICTS); bits++) {
+		bool shortage = bits & BIT(2), reclaim = bits & BIT(5);
 		const struct depot_view view = {
 			.disabled = bits & BIT(0),
 			.isolated = bits & BIT(1),
-			.reclaim = bits & BIT(2),
-			.free = bits & BIT(3) ? 499 : 1000,
+			.reclaim = shortage && reclaim,
+			.free = shortage && !reclaim ? 499 : 1000,
 			.mark = 500,
-			.closed = bits & BIT(4),
+			.closed = bits & BIT(3),
 			.held = 10,
-			.max = bits & BIT(5) ? 0 : ULONG_MAX / 2,
+			.max = bits & BIT(4) ? 0 : ULONG_MAX / 2,
 		};
+		unsigned int reasons = bits & ~BIT(5);
 
-		KUNIT_EXPECT_EQ_MSG(test, refusals[__ffs(bits | BIT(6))], depot_judge(&view, 1),
+		KUNIT_EXPECT_EQ_MSG(test, refusals[__ffs(reasons | BIT(5))], depot_judge(&view, 1),
 				    "bits %#x", bits);
-		KUNIT_EXPECT_EQ_MSG(test, duties[__ffs(bits >> 1 | BIT(5))], depot_duty(&view),
+		KUNIT_EXPECT_EQ_MSG(test, duties[__ffs(reasons >> 1 | BIT(4))], depot_duty(&view),
 				    "bits %#x", bits);
 	}
 }

@@ -240,7 +240,6 @@ struct lmm_policy {
 	.name = #policy,						\
 	.knobs = policy##_knobs,					\
 	.nr_knobs = ARRAY_SIZE(policy##_knobs),				\
-	.mode_knob = KNOB_MODE,						\
 	.uses = &policy##_uses,						\
 	.events = &policy##_events,					\
 	.counter_names = policy##_counter_names,			\

@@ -37,7 +37,7 @@ need write_to /sys/power/disk test_resume
 check "without livemm the machine hibernates" hibernates
 
 need lmm_load
-need write_to "$zonelock/config" "enabled=1 max_pages_pct=20 max_age_ms=60000 hold_off_ms=100"
+need write_to "$zonelock/config" "enabled=1 max_pages_pct=20 max_age_ms=60000"
 on="pcp zonelock pageblock"
 for policy in pcp pageblock; do
 	need write_to "$LMM_DBG/$policy/enabled" 1

@@ -89,7 +89,7 @@ beside() {
 	round="$1, $asked"
 	[ "$1" = zonelock ] || need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=60000"
 	refused=$(counter refused_full zonelock)
-	need write_to "$zonelock/config" "enabled=1 max_pages_pct=8 max_age_ms=60000 hold_off_ms=100"
+	need write_to "$zonelock/config" "enabled=1 max_pages_pct=8 max_age_ms=60000"
 	for _count in 1 2 3 4 5; do
 		need frames_load_beside
 		ok "$round: the depot is full, and there is as much memory as on stock"

@@ -76,7 +76,7 @@ wait "$owner" "$lender" 2>/dev/null
 rm -f /mnt/[abcd]
 note "$(tr '\n' ' ' <"$policy/counters")"
 note "of the owner's allocations $(wc -l </run/refused) got nothing: $(sort /run/refused | uniq -c | tr '\n' ' ')"
-check "the depot was used" grown 0 counter stored zonelock
+check "the depot was used" grown 0 counter stored_pages zonelock
 check "from both kinds of memory" test "$(counter regular_pages cma)" -gt 0
 check "all but now and then" \
 	test "$(wc -l </run/refused)" -le $(($(counter allocs cma) / 20 + 1))

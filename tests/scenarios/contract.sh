@@ -12,7 +12,7 @@ pcp_defaults="mode=event high_max_pct=12.5 decay_ms=3000"
 numa_defaults="mode=vma promote_rate_mb=256 cgroups="
 # shellcheck disable=SC2034 # defaults_of reads these
 pageblock_defaults="mode=claim reserve_blocks=16 move_pages_per_s=1450" \
-	zonelock_defaults="mode=depot max_pages_pct=4 max_age_ms=1000 hold_off_ms=1000" \
+	zonelock_defaults="max_pages_pct=4 max_age_ms=1000" \
 	cma_defaults="mode=keep keep_ms=30000 move_pages_per_s=65536"
 policies="zonelock cma pcp pageblock numa"
 defaults_of() { eval "echo \"\$$1_defaults\""; }
@@ -65,7 +65,8 @@ same "entries in debugfs-docs without a parameter" "$(comm -13 /run/made /run/do
 
 check "version" grep -Eq '^livemm [0-9]+\.[0-9]+\.[0-9]+ abi [0-9]+$' version
 for policy in $policies; do
-	mode=$(defaults_of "$policy" | sed 's/mode=\([a-z_]*\).*/\1/')
+	mode=$(defaults_of "$policy" | sed -n 's/^mode=\([a-z_]*\).*/\1/p')
+	mode=${mode:--}
 	if [ "$policy" = cma ]; then
 		why="this kernel was built without CMA (CONFIG_CMA)"
 		[ "$LMM_KERNEL" != 7.2 ] ||
@@ -104,7 +105,6 @@ refuses "$LMM_DBG/pcp/decay_ms" 499 "$range" "pcp/decay_ms: 499: not in 500..600
 refuses "$LMM_DBG/pcp/decay_ms" 99999999999999999999999 "$range" "pcp/decay_ms"
 refuses "$LMM_DBG/pcp/decay_ms" 0x1000 "$inval" "pcp/decay_ms"
 refuses "$LMM_DBG/pcp/mode" fast "$inval" "pcp/mode: fast: not one of depth event"
-refuses "$LMM_DBG/zonelock/mode" merge "$inval" "zonelock/mode: merge: not one of depot nomerge"
 refuses "$LMM_DBG/zonelock/max_pages_pct" 50.1 "$range" "zonelock/max_pages_pct: 50.1: not in 0.1..50"
 refuses "$LMM_DBG/cma/mode" lend "$inval" "cma/mode: lend: not one of keep ratio"
 refuses "$LMM_DBG/cma/keep_ms" 600001 "$range" "cma/keep_ms: 600001: not in 0..600000"

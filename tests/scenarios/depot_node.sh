@@ -40,22 +40,18 @@ gone() {
 echo 0 >/proc/sys/vm/oom_dump_tasks
 cgroup_make bound cpuset.mems 1
 pages_before zonelock
-need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=5000"
+need write_to "$zonelock/config" "enabled=1 max_age_ms=60000"
 
 check "the depots of both nodes hold pages" wait_for 60 stock_both
-# Closed for long enough to be looked at on a busy host.
-need write_to "$zonelock/hold_off_ms" 60000
 kept=$(gone) && kept=$((kept + $(held_on 1)))
-need write_to /sys/devices/system/node/node0/compact 1
-check "compaction of node 0 closes its depots" test "$(why_on 0 | grep -c closed)" -gt 0
+# A depot opens after a second, which a busy host may miss.
+compacted() { write_to /sys/devices/system/node/node0/compact 1 && why_on 0 | grep -q closed; }
+check "compaction of node 0 closes its depots" wait_for 60 compacted
 same "none of node 1 is closed" "$(why_on 1 | grep -c closed)" 0
 check "node 1 holds pages" test "$(held_on 1)" -gt 0
 check "node 1 keeps its pages" test $(($(held_on 1) + $(gone))) -ge "$kept"
-# Switched on again, no depot is closed; one that an OOM closes stays so until that was looked at.
-need write_to "$zonelock/enabled" 0
-need write_to "$zonelock/enabled" 1
 check "the depots of both nodes hold pages once more" wait_for 60 stock_both
-before=$(vmstat oom_kill) bound=$(held_on 1) other=$(held_on 0)
+before=$(vmstat oom_kill) returned=$(counter returned_oom zonelock) bound=$(held_on 1) other=$(held_on 0)
 cat "$zonelock/state"
 victim_start 4G "$cgroup/bound"
 check "memory of the node runs out" wait_for 120 grown "$before" vmstat oom_kill
@@ -63,9 +59,8 @@ same "one is killed" "$(($(vmstat oom_kill) - before))" 1
 cat "$zonelock/state"
 note "node 1 held $bound, now $(held_on 1); node 0 held $other, now $(held_on 0)"
 note "$(tr '\n' ' ' <"$zonelock/counters")"
-check "its depots are empty" test "$(held_on 1)" -le 63
+check "its depots gave back" test $(($(counter returned_oom zonelock) - returned)) -gt 600
 hog_end
-need write_to "$zonelock/hold_off_ms" 0
 check "the depots of both nodes hold pages again" wait_for 60 stock_both
 need write_to "$zonelock/enabled" 0
 same "all that was stored was taken or went back" "$(unaccounted)" 0

@@ -65,7 +65,7 @@ fails() {
 need insmod "$LMM_MODDIR/lmm_oracle.ko"
 need modprobe hwpoison-inject
 need lmm_load
-need write_to "$zonelock/config" "enabled=1 max_age_ms=60000 hold_off_ms=100"
+need write_to "$zonelock/config" "enabled=1 max_age_ms=60000"
 for number in 1 200; do
 	broken "page $number moves off" $soft 1 $number
 	fails $number

@@ -258,12 +258,12 @@ returns_with() {
 	[ "$3" = after ] || ours_on "$2"
 	theirs_go_on "$2" "$1" "$wrapped"
 	check "$2: our hook drain goes on" wait_for 30 grown "$(hook_hits drain)" hook_hits drain
-	_stored=$(counter stored zonelock)
+	_stored=$(counter stored_pages zonelock)
 	sleep 5
-	same "$2: zonelock stores nothing" "$(counter stored zonelock)" "$_stored"
+	same "$2: zonelock stores nothing" "$(counter stored_pages zonelock)" "$_stored"
 	check "$2 goes" "$1_off"
-	_stored=$(counter stored zonelock)
-	check "$2, theirs gone: zonelock stores" wait_for 30 grown "$_stored" counter stored zonelock
+	_stored=$(counter stored_pages zonelock)
+	check "$2, theirs gone: zonelock stores" wait_for 30 grown "$_stored" counter stored_pages zonelock
 	ours_off "$2"
 }
 

@@ -26,14 +26,5 @@ same "pcp: and not by a tick" "$(counter periods)" "$ticks"
 note "pcp: raised by $raised, then $(raised_by DMA32), ticks since the write $(($(counter periods) - ticks))"
 need write_to "$LMM_DBG/pcp/enabled" 0
 
-# zonelock: compaction closes the depots.
-closed() { [ "$(awk '/^[0-9]/ && $8 == "closed"' "$zonelock/state" | wc -l)" -gt 0 ]; }
-need write_to "$zonelock/config" "enabled=1 hold_off_ms=60000"
-need write_to /proc/sys/vm/compact_memory 1
-check "zonelock: compaction closes depots" closed
-need write_to "$zonelock/hold_off_ms" 0
-refute "zonelock: with no hold-off none is closed" closed
-need write_to "$zonelock/enabled" 0
-
 none_armed
 check "unloads" lmm_unload

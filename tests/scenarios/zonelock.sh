@@ -26,8 +26,8 @@ note "pages over zone->lock, of 1000 sent: stock $base, with the depot $policy"
 note "$(tr '\n' ' ' <"$zonelock/counters")"
 check "stock takes most pages over the lock, twice" test "$base" -gt 1000
 check "the depot brings it under a tenth" test "$((policy * 10))" -lt "$base"
-check "batches were stored" test "$(counter stored zonelock)" -gt 0
-check "and taken" test "$(counter taken zonelock)" -gt 0
+check "batches were stored" test "$(counter stored_pages zonelock)" -gt 0
+check "and taken" test "$(counter taken_pages zonelock)" -gt 0
 
 # What nobody takes goes back.
 need write_to "$zonelock/max_age_ms" 4000

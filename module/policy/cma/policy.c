@@ -209,6 +209,7 @@ static const struct lmm_events cma_events = {
 /* The policy's row in the registry. */
 struct lmm_policy lmm_cma_policy = {
 	LMM_POLICY(CMA, cma),
+	.mode_knob = KNOB_MODE,
 	.supported = cma_supported,
 	.validate = cma_validate,
 };

@@ -246,5 +246,6 @@ static const struct lmm_events numa_events = {
 /* The policy's row in the registry. */
 struct lmm_policy lmm_numa_policy = {
 	LMM_POLICY(NUMA, numa),
+	.mode_knob = KNOB_MODE,
 	.validate = numa_validate,
 };

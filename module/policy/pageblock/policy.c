@@ -147,6 +147,7 @@ static const struct lmm_events pageblock_events = {
 /* The policy's row in the registry. */
 struct lmm_policy lmm_pageblock_policy = {
 	LMM_POLICY(PAGEBLOCK, pageblock),
+	.mode_knob = KNOB_MODE,
 	.census_show = pageblock_census_show,
 	.forget = pageblock_census_forget,
 };

@@ -96,10 +96,7 @@ unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigne
 	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits);
 	/* A larger refill must not itself bring the zone near its watermark. */
 	room = zone_page_state(zone, NR_FREE_PAGES) - pcp_zone_mark(zone, pz);
-	count = max_t(long, asked, min_t(long, count, room));
-	if (count > asked)
-		lmm_count(&lmm_pcp_policy, COUNT_SCALED_REFILLS, 1);
-	return count;
+	return max_t(long, asked, min_t(long, count, room));
 }
 
 /**
@@ -114,7 +111,6 @@ unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigne
 void pcp_on_refill(struct zone *zone, unsigned int order, int migratetype, int pages)
 {
 	lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
-	lmm_count(&lmm_pcp_policy, COUNT_REFILL_PAGES, pages);
 	pcp_on_list_filled(zone, order, migratetype, pages);
 }
 
@@ -154,8 +150,6 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 	if (decision.reason == PCP_BY_WATERMARK) {
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_WATERMARK, 1);
 		kick(zone, pz);
-	} else if (decision.reason == PCP_BY_MAX) {
-		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_MAX, 1);
 	}
 	if (decision.high <= now)
 		return;
@@ -289,20 +283,13 @@ static noinline int drain_decide(struct zone *zone, int count, struct per_cpu_pa
 				 struct pcp_list *list, int pindex, unsigned long caller)
 {
 	bool frees = lmm_frees(caller);
-	int limit, held, kept;
 
-	limit = exit_drain_count(zone, count, pages, list, pindex);
-	kept = count - limit;
+	count = exit_drain_count(zone, count, pages, list, pindex);
 	/* Only a free begins with the list of a larger block.  What is held back goes soon. */
-	limit = hold_count(limit, pages, list, frees || pindex >= MIGRATE_PCPTYPES);
-	if (pcp.mode == PCP_MODE_EVENT) {
-		held = limit;
-		limit = free_drain_count(zone, pages, list, held, pindex, frees);
-		kept += held - limit;
-	}
-	if (kept > 0)
-		lmm_count(&lmm_pcp_policy, COUNT_KEPT_PAGES, kept);
-	return limit;
+	count = hold_count(count, pages, list, frees || pindex >= MIGRATE_PCPTYPES);
+	if (pcp.mode == PCP_MODE_EVENT)
+		count = free_drain_count(zone, pages, list, count, pindex, frees);
+	return count;
 }
 
 /**
@@ -385,7 +372,6 @@ void pcp_on_drain(struct zone *zone, struct per_cpu_pages *pages, int count, int
 	struct pcp_event *event = event_of(zone, pages);
 
 	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
-	lmm_count(&lmm_pcp_policy, COUNT_DRAIN_PAGES, moved);
 	if (event)
 		pcp_event_drain_went(event, max(moved - count, 0));
 }

@@ -28,19 +28,12 @@ enum pcp_knob {
 /* Counters, and their names in the file counters. */
 #define PCP_COUNTERS(COUNTER)				\
 	COUNTER(REFILLS, "refills")			\
-	COUNTER(REFILL_PAGES, "refill_pages")		\
-	COUNTER(SCALED_REFILLS, "scaled_refills")	\
 	COUNTER(DRAINS, "drains")			\
-	COUNTER(DRAIN_PAGES, "drain_pages")		\
-	COUNTER(KEPT_PAGES, "kept_pages")		\
 	COUNTER(PERIODS, "periods")			\
 	COUNTER(GROWN, "grown")				\
 	COUNTER(RAISED, "raised")			\
-	COUNTER(LOWERED, "lowered")			\
 	COUNTER(RESTORED, "restored")			\
 	COUNTER(EXCESS_PAGES, "excess_pages")		\
-	COUNTER(LOST_RACE, "lost_race")			\
-	COUNTER(LIMITED_MAX, "limited_max")		\
 	COUNTER(LIMITED_ROOM, "limited_room")		\
 	COUNTER(LIMITED_WATERMARK, "limited_watermark")	\
 	COUNTER(LIMITED_RECLAIM, "limited_reclaim")	\

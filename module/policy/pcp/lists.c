@@ -214,10 +214,8 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pc
 	count = before - pages->count;
 	spin_unlock(&pages->lock);
 	lmm_pageset_irqs_back(flags);
-	if (!count)
-		return;
-	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
-	lmm_count(&lmm_pcp_policy, COUNT_DRAIN_PAGES, count);
+	if (count)
+		lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
 }
 
 /* Give back what a list holds above @high; pages that its CPU allocates meanwhile count too. */
@@ -254,18 +252,14 @@ static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int h
 	lockdep_assert_held(&pages->lock);
 	if (!list->written.high)
 		list->tuned = lmm_pageset_tuned(pages);
-	if (!lmm_pageset_swap(pages, seen, want)) {
-		lmm_count(&lmm_pcp_policy, COUNT_LOST_RACE, 1);
+	if (!lmm_pageset_swap(pages, seen, want))
 		return false;
-	}
 	WRITE_ONCE(list->written.low, want.low);
 	WRITE_ONCE(list->written.high, want.high);
 	/* The kernel's tuning would follow at the next free or refill; do it now. */
 	lmm_pageset_retune(pages, high);
 	if (high > seen.high)
 		lmm_count(&lmm_pcp_policy, COUNT_RAISED, 1);
-	else if (high < seen.high)
-		lmm_count(&lmm_pcp_policy, COUNT_LOWERED, 1);
 	return true;
 }
 

@@ -268,5 +268,6 @@ static const struct lmm_events pcp_events = {
 
 struct lmm_policy lmm_pcp_policy = {
 	LMM_POLICY(PCP, pcp),
+	.mode_knob = KNOB_MODE,
 	.armed = pcp_armed,
 };

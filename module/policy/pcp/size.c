@@ -193,7 +193,6 @@ static bool list_is_pressed(const struct pcp_list *list)
 
 /* 0, the counter of refills, stands for none. */
 static const u8 reason_counter[PCP_NR_REASONS] = {
-	[PCP_BY_MAX] = COUNT_LIMITED_MAX,
 	[PCP_BY_ROOM] = COUNT_LIMITED_ROOM,
 	[PCP_BY_WATERMARK] = COUNT_LIMITED_WATERMARK,
 	[PCP_BY_RECLAIM] = COUNT_LIMITED_RECLAIM,

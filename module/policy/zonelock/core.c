@@ -25,9 +25,7 @@ enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count
 		return DEPOT_DISABLED;
 	if (view->isolated)
 		return DEPOT_ISOLATED;
-	if (view->reclaim)
-		return DEPOT_RECLAIM;
-	if (view->free < view->mark)
+	if (view->reclaim || view->free < view->mark)
 		return DEPOT_WATERMARK;
 	if (view->closed)
 		return DEPOT_CLOSED;
@@ -47,9 +45,7 @@ enum depot_reason depot_duty(const struct depot_view *view)
 {
 	if (view->isolated)
 		return DEPOT_BY_DRAIN;
-	if (view->reclaim)
-		return DEPOT_BY_RECLAIM;
-	if (view->free < view->mark)
+	if (view->reclaim || view->free < view->mark)
 		return DEPOT_BY_WATERMARK;
 	if (view->closed)
 		return DEPOT_BY_ORDER;

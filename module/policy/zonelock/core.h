@@ -12,8 +12,7 @@
  * @DEPOT_STORE: the batch may be stored
  * @DEPOT_DISABLED: the kernel has disabled the list because it wants the pages
  * @DEPOT_ISOLATED: pages of the zone are being isolated
- * @DEPOT_RECLAIM: reclaim is active, and hardly more pages are free than the mark
- * @DEPOT_WATERMARK: the zone is near its high watermark
+ * @DEPOT_WATERMARK: fewer pages are free than the mark, or hardly more while reclaim is active
  * @DEPOT_CLOSED: a request for free pages closed the depot a moment ago
  * @DEPOT_FULL: the depot holds as much as it may
  * @DEPOT_NR_VERDICTS: number of verdicts
@@ -22,7 +21,6 @@ enum depot_verdict {
 	DEPOT_STORE,
 	DEPOT_DISABLED,
 	DEPOT_ISOLATED,
-	DEPOT_RECLAIM,
 	DEPOT_WATERMARK,
 	DEPOT_CLOSED,
 	DEPOT_FULL,
@@ -33,8 +31,7 @@ enum depot_verdict {
  * enum depot_reason - why pages go back to the buddy
  * @DEPOT_BY_AGE: no CPU has taken the pages for a while
  * @DEPOT_BY_SIZE: the depot holds more than it may now
- * @DEPOT_BY_RECLAIM: as DEPOT_RECLAIM
- * @DEPOT_BY_WATERMARK: the zone is near its high watermark
+ * @DEPOT_BY_WATERMARK: as DEPOT_WATERMARK
  * @DEPOT_BY_ORDER: a request found no page, for instance none of a high order
  * @DEPOT_BY_COMPACTION: the zone is about to be compacted
  * @DEPOT_BY_DRAIN: the kernel drains per-CPU lists: to isolate pages (memory offline, contiguous
@@ -46,7 +43,6 @@ enum depot_verdict {
 enum depot_reason {
 	DEPOT_BY_AGE,
 	DEPOT_BY_SIZE,
-	DEPOT_BY_RECLAIM,
 	DEPOT_BY_WATERMARK,
 	DEPOT_BY_ORDER,
 	DEPOT_BY_COMPACTION,

@@ -21,7 +21,6 @@ static_assert(COUNT_RETURNED_OFF - COUNT_RETURNED_AGE == DEPOT_BY_OFF);
 static const char *const reason_words[DEPOT_NR_REASONS] = {
 	[DEPOT_BY_AGE] = "age",
 	[DEPOT_BY_SIZE] = "size",
-	[DEPOT_BY_RECLAIM] = "reclaim",
 	[DEPOT_BY_WATERMARK] = "watermark",
 	[DEPOT_BY_ORDER] = "order",
 	[DEPOT_BY_COMPACTION] = "compaction",
@@ -296,8 +295,6 @@ static void zone_pass(struct zone *zone)
 	zonelock_view(zone, &view);
 	view.closed |= wanted;
 	reason = depot_duty(&view);
-	if (reason == DEPOT_BY_AGE && zonelock.mode == ZONELOCK_MODE_NOMERGE)
-		return;
 	zonelock_return_zone(zone, reason);
 	if (reason == DEPOT_BY_SIZE)
 		zonelock_return_zone(zone, DEPOT_BY_AGE);

@@ -12,56 +12,14 @@
  * entry otherwise, through whatever is there.  Our wrapper keeps no page of such a call: the caller
  * is no path that frees, and the struct is no CPU's list.
  */
-#include <linux/irqflags.h>
 #include <linux/list_sort.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
-#include <linux/percpu.h>
-#include <linux/seq_file.h>
-#include <linux/timekeeping.h>
 
 #include "compat/pageset.h"
 #include "hook/kcall.h"
 #include "hand.h"
 #include "runs.h"
-
-/*
- * How often interrupts were off for at least 2^(n-1) and less than 2^n ns while blocks went back;
- * the last one counts all from 4 ms on.
- */
-#define IRQ_OFF_BUCKETS	24
-
-static DEFINE_PER_CPU(unsigned long [IRQ_OFF_BUCKETS], irq_off);
-
-static void note_irq_off(u64 since)
-{
-	u64 ns = ktime_get_mono_fast_ns() - since;
-
-	this_cpu_inc(irq_off[min(fls64(ns), IRQ_OFF_BUCKETS - 1)]);
-}
-
-/**
- * zonelock_show_irq_off() - how long interrupts were off, as a line of `state`
- * @m: the file
- *
- * Context: process.
- */
-void zonelock_show_irq_off(struct seq_file *m)
-{
-	unsigned int bucket, cpu;
-	unsigned long times;
-
-	seq_puts(m, "# irq_off_ns");
-	for (bucket = 0; bucket < IRQ_OFF_BUCKETS; bucket++) {
-		times = 0;
-		for_each_possible_cpu(cpu)
-			times += READ_ONCE(per_cpu(irq_off, cpu)[bucket]);
-		if (times)
-			seq_printf(m, " %s%llu:%lu", bucket < IRQ_OFF_BUCKETS - 1 ? "<" : ">=",
-				   BIT_ULL(bucket - (bucket == IRQ_OFF_BUCKETS - 1)), times);
-	}
-	seq_putc(m, '\n');
-}
 
 /**
  * hand_init() - nothing in the hand
@@ -100,16 +58,12 @@ void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
 void hand_free(struct zonelock_hand *hand)
 {
 	unsigned long flags;
-	u64 since;
 
 	if (!hand->blocks)
 		return;
-	/* Whether or not the drain does the same, so that no interrupt counts. */
-	local_irq_save(flags);
-	since = ktime_get_mono_fast_ns();
+	flags = lmm_pageset_irqs_off();
 	KCALL(drain)(hand->zone, hand->pages.count, &hand->pages, 0);
-	note_irq_off(since);
-	local_irq_restore(flags);
+	lmm_pageset_irqs_back(flags);
 	hand->blocks = 0;
 }
 

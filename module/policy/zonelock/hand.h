@@ -36,8 +36,6 @@ struct zonelock_hand {
 	unsigned int nr_joined;
 };
 
-void zonelock_show_irq_off(struct seq_file *m);
-
 void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
 	       unsigned int hold_pages);
 void hand_add(struct zonelock_hand *hand, unsigned int pindex, struct list_head *blocks);

@@ -25,7 +25,9 @@
 static_assert(DEPOT_KINDS == NR_LOWORDER_PCP_LISTS);
 static_assert(DEPOT_TRIAL_PAGES == 2 * DEPOT_BATCH_MAX);
 static_assert(DRAIN_PAGES == 63 * LMM_DRAIN_BATCHES);
-static_assert(COUNT_REFUSED_FULL - COUNT_REFUSED_DISABLED == DEPOT_FULL - DEPOT_DISABLED);
+
+/* How long a depot stays closed. */
+#define HOLD_OFF	HZ
 
 /**
  * zonelock_view() - read the state of a zone
@@ -44,8 +46,7 @@ void zonelock_view(struct zone *zone, struct depot_view *view)
 		.held = atomic_long_read(&zz->depot.pages),
 		.isolated = lmm_zone_isolates(zone),
 		.closed = READ_ONCE(zz->broken) ||
-			  time_before(jiffies, READ_ONCE(zz->closed_at) +
-					       READ_ONCE(zonelock.hold_off)),
+			  time_before(jiffies, READ_ONCE(zz->closed_at) + HOLD_OFF),
 	};
 	view->reclaim = view->free < lmm_zone_short_mark(zone, view->mark) &&
 			view->free >= view->mark;
@@ -62,31 +63,7 @@ static void kick(struct zonelock_zone *zz)
 	if (READ_ONCE(zz->kicked) == now)
 		return;
 	WRITE_ONCE(zz->kicked, now);
-	lmm_count(&lmm_zonelock_policy, COUNT_KICKS, 1);
 	lmm_worker_kick(&zonelock.worker);
-}
-
-/* Pages on all lists but @kind, or -1 if counting them takes more than @limit steps. */
-static int pages_elsewhere(struct per_cpu_pages *pages, unsigned int kind, unsigned int limit)
-{
-	struct list_head *pos;
-	unsigned int steps = 0;
-	int count = 0;
-	int i;
-
-	for (i = 0; i < NR_PCP_LISTS && steps <= limit; i++) {
-		unsigned int order = lmm_pindex_order(i);
-
-		if (i == kind)
-			continue;
-		list_for_each(pos, &pages->lists[i]) {
-			if (++steps > limit)
-				break;
-			count += 1 << order;
-		}
-	}
-	lmm_count(&lmm_zonelock_policy, COUNT_COUNTED, steps);
-	return steps <= limit ? count : -1;
 }
 
 /* Cut up to @blocks blocks off the tail of a list; returns how many were cut. */
@@ -100,7 +77,6 @@ static unsigned int cut_tail(struct list_head *list, unsigned int blocks, struct
 		first = first->prev;
 		cut++;
 	}
-	lmm_count(&lmm_zonelock_policy, COUNT_COUNTED, cut);
 	list_cut_before(&front, list, first);
 	list_splice_init(list, to);
 	list_splice(&front, list);
@@ -115,29 +91,29 @@ struct refills {
 
 static DEFINE_PER_CPU(struct refills, refills);
 
+/* Number of blocks on a list, up to @most. */
+static unsigned int length_to(const struct list_head *list, unsigned int most)
+{
+	const struct list_head *pos;
+	unsigned int length = 0;
+
+	list_for_each(pos, list)
+		if (++length >= most)
+			break;
+	return length;
+}
+
 /* Take about @count pages off a list, to be stored; returns how many. */
 static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 			      unsigned int count, struct list_head *to)
 {
+	unsigned int order = lmm_pindex_order(kind), on_list = 0;
 	struct list_head *list = &pages->lists[kind];
-	unsigned int order = lmm_pindex_order(kind);
-	unsigned int on_list = 0;
-	unsigned int cut;
-	int elsewhere = -1;
 
-	/*
-	 * Counting the other lists is worth while if it is shorter than counting off @count pages,
-	 * and if the rest may fit into a batch.  Larger blocks are few: count them off.
-	 */
-	if (!order && pages->count - (int)count / 2 <= DEPOT_BATCH_MAX)
-		elsewhere = pages_elsewhere(pages, kind, count / 2);
-	if (elsewhere >= 0 && elsewhere < pages->count)
-		on_list = pages->count - elsewhere;
-	cut = depot_cut(count, on_list);
-	if (cut != on_list)
-		return cut_tail(list, cut >> order, to) << order;
-	list_splice_init(list, to);
-	return cut;
+	/* As far as depot_cut() has to know.  Larger blocks are few. */
+	if (!order)
+		on_list = length_to(list, min(2 * count + 2, DEPOT_BATCH_MAX + 1U));
+	return cut_tail(list, depot_cut(count, on_list) >> order, to) << order;
 }
 
 static enum depot_verdict verdict_of(struct zone *zone, struct per_cpu_pages *pages,
@@ -157,7 +133,10 @@ static enum depot_verdict judge(struct zone *zone, struct per_cpu_pages *pages,
 
 	if (verdict == DEPOT_STORE)
 		return verdict;
-	lmm_count(&lmm_zonelock_policy, COUNT_REFUSED_DISABLED + verdict - DEPOT_DISABLED, 1);
+	if (verdict == DEPOT_WATERMARK)
+		lmm_count(&lmm_zonelock_policy, COUNT_REFUSED_WATERMARK, 1);
+	else if (verdict == DEPOT_FULL)
+		lmm_count(&lmm_zonelock_policy, COUNT_REFUSED_FULL, 1);
 	/* These verdicts also make a pass give back. */
 	if (view.held && verdict != DEPOT_FULL && verdict != DEPOT_DISABLED)
 		kick(zonelock_of(zone));
@@ -174,11 +153,9 @@ static unsigned int cut_store(struct zone *zone, unsigned int kind, struct list_
 		return 0;
 	if (!depot_put(depot, smp_processor_id(), kind, batch, cut, jiffies)) {
 		list_splice_tail(batch, &pages->lists[kind]);
-		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
 		return 0;
 	}
 	pages->count -= cut;
-	lmm_count(&lmm_zonelock_policy, COUNT_STORED, 1);
 	lmm_count(&lmm_zonelock_policy, COUNT_STORED_PAGES, cut);
 	if (zonelock.topup && !READ_ONCE(lmm_request_wants.call))
 		WRITE_ONCE(lmm_request_wants.call, 1);
@@ -196,24 +173,10 @@ static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned in
 	unsigned int cut;
 
 	/* Before anything is cut off the list. */
-	if (!depot_has_room(&zonelock_of(zone)->depot, smp_processor_id())) {
-		lmm_count(&lmm_zonelock_policy, COUNT_BUSY, 1);
+	if (!depot_has_room(&zonelock_of(zone)->depot, smp_processor_id()))
 		return 0;
-	}
 	cut = cut_batch(pages, kind, count, &batch);
 	return cut_store(zone, kind, &batch, cut, pages);
-}
-
-/* Number of blocks on a list, up to @most. */
-static unsigned int length_to(const struct list_head *list, unsigned int most)
-{
-	const struct list_head *pos;
-	unsigned int length = 0;
-
-	list_for_each(pos, list)
-		if (++length >= most)
-			break;
-	return length;
 }
 
 /* Blocks that so many pages make which are in a hand, or wait for hand_rest(). */
@@ -391,9 +354,7 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 		return max(stored, count);
 	if ((verdict != DEPOT_STORE && verdict != DEPOT_FULL) || !LMM_DRAINS_LIST_AT_EXIT)
 		return 0;
-	drained = lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
-	lmm_count(&lmm_zonelock_policy, COUNT_KEPT_PAGES, count - drained);
-	return count - drained;
+	return count - lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
 }
 
 /* Fill an empty list.  The caller holds its pcp->lock. */
@@ -408,12 +369,8 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 			kick(zz);
 		count = depot_get(&zz->depot, smp_processor_id(), kind, list);
 	}
-	if (!count) {
-		lmm_count(&lmm_zonelock_policy, COUNT_MISSED, 1);
-		return 0;
-	}
-	lmm_count(&lmm_zonelock_policy, COUNT_TAKEN, 1);
-	lmm_count(&lmm_zonelock_policy, COUNT_TAKEN_PAGES, count);
+	if (count)
+		lmm_count(&lmm_zonelock_policy, COUNT_TAKEN_PAGES, count);
 	return count;
 }
 
@@ -518,7 +475,6 @@ unsigned int zonelock_on_refill_split(struct zone *zone, unsigned long *pages, i
 	if (!refill_splits(&view, want, free_in(zone, 0, order)))
 		return 0;
 	*pages = want;
-	lmm_count(&lmm_zonelock_policy, COUNT_SPLIT, 1);
 	lmm_count(&lmm_zonelock_policy, COUNT_SPLIT_PAGES, want >> order << order);
 	return order;
 }

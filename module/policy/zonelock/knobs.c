@@ -6,18 +6,10 @@
  */
 #include "knobs.h"
 
-static const char *const mode_words[] = {
-	[ZONELOCK_MODE_DEPOT] = "depot",
-	[ZONELOCK_MODE_NOMERGE] = "nomerge",
-	NULL
-};
-
 /* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob zonelock_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, ZONELOCK_MODE_NOMERGE, ZONELOCK_MODE_DEPOT),
 	[KNOB_MAX_PAGES_PCT] = LMM_TENTHS("max_pages_pct", 1, 500, 40),
 	[KNOB_MAX_AGE_MS] = LMM_UINT("max_age_ms", 100, 60000, 1000),
-	[KNOB_HOLD_OFF_MS] = LMM_UINT("hold_off_ms", 0, 60000, 1000),
 };
 
 const char *const zonelock_counter_names[NR_COUNTERS] = {

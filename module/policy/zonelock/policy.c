@@ -19,7 +19,6 @@
 #include "hook/entry.h"
 #include "hook/kcall.h"
 #include "policy/common/free_path.h"
-#include "hand.h"
 #include "shards.h"
 #include "state.h"
 
@@ -30,7 +29,6 @@ static const char *const verdict_words[DEPOT_NR_VERDICTS] = {
 	[DEPOT_STORE] = "open",
 	[DEPOT_DISABLED] = "disabled",
 	[DEPOT_ISOLATED] = "isolated",
-	[DEPOT_RECLAIM] = "reclaim",
 	[DEPOT_WATERMARK] = "watermark",
 	[DEPOT_CLOSED] = "closed",
 	[DEPOT_FULL] = "full",
@@ -55,7 +53,6 @@ static void set_knobs(const struct lmm_config *cfg)
 {
 	WRITE_ONCE(zonelock.max_tenths, cfg->value[KNOB_MAX_PAGES_PCT]);
 	WRITE_ONCE(zonelock.max_age, max(msecs_to_jiffies(cfg->value[KNOB_MAX_AGE_MS]), 4UL));
-	WRITE_ONCE(zonelock.hold_off, msecs_to_jiffies(cfg->value[KNOB_HOLD_OFF_MS]));
 }
 
 /* See to it that a depot has batches for all pages that it may hold. */
@@ -181,7 +178,6 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 {
 	int err;
 
-	zonelock.mode = lmm_policy_mode(policy, cfg);
 	if (!lmm_free_paths_find()) {
 		scnprintf(why, len, "the kernel does not tell the lengths of functions");
 		return -EOPNOTSUPP;
@@ -253,7 +249,6 @@ static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 		held += pages;
 	}
 	seq_printf(m, "# held_pages %ld (free, but not in MemFree)\n", held);
-	zonelock_show_irq_off(m);
 	seq_printf(m, "%-5s%-9s%9s%9s%9s%11s%11s  %s\n", "node", "zone", "batches", "pages", "max",
 		   "free", "mark", "why");
 	while ((zone = lmm_zone_after(zone))) {
@@ -324,6 +319,7 @@ static const struct lmm_events zonelock_events = {
 
 struct lmm_policy lmm_zonelock_policy = {
 	LMM_POLICY(ZONELOCK, zonelock),
+	.mode_knob = -1,
 	.supported = zonelock_supported,
 	.armed = zonelock_armed,
 };

@@ -44,7 +44,7 @@ struct zonelock_chunk {
  * @took: pages that CPUs take in max_age, when @worth was last reckoned; a pass writes it
  * @aged: pages that went back by age since @worth was last reckoned; for passes alone
  * @reckoned: jiffies when @worth was last reckoned; a pass writes it
- * @closed_at: jiffies when the depot was last closed, for @hold_off of struct zonelock_state
+ * @closed_at: jiffies when the depot was last closed, for a second
  * @broken: a page of the zone broke: nothing is stored or taken any more
  * @wanted: a request found too little in the buddy while the depot held pages
  * @asked_at: jiffies when a request last found too little in the buddy
@@ -70,10 +70,8 @@ struct zonelock_zone {
 /**
  * struct zonelock_state - the policy while it is on
  * @zones: indexed by lmm_zone_slot()
- * @mode: fixed while the policy is on
  * @max_tenths: share of a zone that its depot may hold, in tenths of a percent
  * @max_age: jiffies that a batch may stay
- * @hold_off: jiffies that a depot stays closed
  * @shard_of: shard of each CPU in every depot
  * @nr_shards: shards of every depot
  * @topup: refills cannot be hooked, so lists are filled before an allocation
@@ -84,10 +82,8 @@ struct zonelock_zone {
  */
 struct zonelock_state {
 	struct zonelock_zone *zones;
-	enum zonelock_mode mode;
 	u32 max_tenths;
 	unsigned long max_age;
-	unsigned long hold_off;
 	u16 *shard_of;
 	unsigned int nr_shards;
 	bool topup;

@@ -20,7 +20,7 @@ Plan = dict[str, dict[str, str]]
 #: Settings that the replay does not know, and the values that it stands for.
 FIXED: dict[str, dict[str, tuple[str, ...]]] = {
     "pcp": {"mode": ("event",)},
-    "zonelock": {"mode": ("depot",)}}
+    "zonelock": {}}
 #: Policies that are replayed, together or one alone.
 LISTS = ("pcp", "zonelock")
 
