@@ -222,19 +222,6 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 	return decision;
 }
 
-/*
- * Drains that came one after the other, the CPU having taken less between two than had gone.  What
- * comes after the outstanding pages begins anew: a little more comes where the smallest net was not
- * seen, because nothing happened to the list then.
- */
-static unsigned int successive_drains(const struct pcp_event *event,
-				      const struct pcp_sample *sample, bool out)
-{
-	if (out != event->drain_out)
-		return 0;
-	return sample->allocated - event->drain_allocated < event->drain_pages ? event->drains : 0;
-}
-
 /**
  * pcp_event_drain_count() - how much of a full list to drain
  * @event: state of the list
@@ -243,12 +230,10 @@ static unsigned int successive_drains(const struct pcp_event *event,
  * @limits: limits of the list
  *
  * Nothing goes if the list has just been raised and has room again.  In a mix, drained pages are
- * fetched again.  So only the outstanding pages get room, and at first at most a small share of the
- * list.  If none are outstanding, at most a batch goes at first.  While the CPU goes on to free, as
- * at the end of a process, the batch doubles with each drain: at most as many pages go too many as
- * had to go, and zone->lock is taken a few times.  When the CPU takes nothing from the list, or
- * more has gone already than the list holds, the kernel's doubling stands.  A batch doubles
- * PCP_BATCH_SCALE times at most.
+ * fetched again.  So only the outstanding pages get room, and at most a small share of the list.
+ * If none are outstanding, a batch goes.  When the CPU takes nothing from the list, or more has
+ * gone already than the list holds, as at the end of a process, the kernel's doubling stands.  A
+ * batch doubles PCP_BATCH_SCALE times at most.
  *
  * Return: pages, at most @asked.
  */
@@ -259,21 +244,17 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
 	int high = limits->now ?: limits->def;
 	bool taken = fewest(event, sample, limits) <= high / 2;
 	int most = limits->batch << PCP_BATCH_SCALE;
-	long out, step;
+	long out;
 
 	if (pcp_blocked(limits) || limits->near)
 		return asked;
 	if (sample->count < high)
 		return 0;
 	if (taken && event->drained + use->drained <= high) {
-		out = outstanding(event, sample);
-		step = limits->batch << min(successive_drains(event, sample, out > 0),
-					    PCP_BATCH_SCALE);
+		out = max(outstanding(event, sample), 0L);
 		/* A batch more, because a list is drained when it reaches its bound. */
-		if (out > 0)
-			step = min(out + limits->batch,
-				   max_t(long, step, high >> PCP_DRAIN_SHIFT));
-		most = min_t(long, most, step);
+		most = min3((long)most, out + limits->batch,
+			    max_t(long, limits->batch, high >> PCP_DRAIN_SHIFT));
 	}
 	return min(asked, most);
 }
@@ -286,15 +267,9 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
  */
 void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample, int pages)
 {
-	bool out = outstanding(event, sample) > 0;
-
 	event->use[event->now].drained += pages;
 	event->seen -= pages;
-	event->drains = successive_drains(event, sample, out) + 1;
-	event->drain_out = out;
-	event->drain_pages = pages;
 	event->drain_rest = 0;
-	event->drain_allocated = sample->allocated;
 	event->drain_freed = sample->freed;
 }
 
@@ -337,7 +312,6 @@ int pcp_event_drain_next(struct pcp_event *event, int asked)
 
 	event->use[event->now].drained += pages;
 	event->seen -= pages;
-	event->drain_pages += pages;
 	event->drain_rest -= pages;
 	event->drain_counts = pages > 0;
 	return pages;
@@ -373,7 +347,6 @@ void pcp_event_drain_beyond(struct pcp_event *event, int beyond)
 		return;
 	event->use[event->now].drained += beyond;
 	event->seen -= beyond;
-	event->drain_pages += beyond;
 	event->drain_rest = max(event->drain_rest - beyond, 0);
 }
 

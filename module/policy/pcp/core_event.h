@@ -55,8 +55,8 @@
 #define PCP_TURNOVER_SHIFT	3
 
 /*
- * The first drain of a list in a mix takes at most 1/8 of the list for pages that are outstanding:
- * some of these may not come back.
+ * A drain of a list in a mix takes at most 1/8 of the list for pages that are outstanding: some of
+ * these may not come back.
  */
 #define PCP_DRAIN_SHIFT		3
 
@@ -96,12 +96,8 @@ struct pcp_use {
  * @use: the last ticks, the current one at @now
  * @now: index of the current tick
  * @refills: refills since the last drain
- * @drains: successive drains, the CPU having allocated fewer pages between two than had gone
- * @drain_out: pages were outstanding at the last drain
- * @drain_pages: pages that went in the last drain
  * @drain_rest: pages that may still go for the free that caused the last drain
  * @drain_counts: the drain that begins was counted, and pcp_event_drain_went() is to come
- * @drain_allocated: the CPU's allocation count at the last drain
  * @drain_freed: the CPU's count of freed pages at the last drain
  * @spare_ticks: successive ticks in which the list was in use and gave spare pages back
  * @seen: pages in the list when last seen, less what drains took since
@@ -120,12 +116,8 @@ struct pcp_event {
 	struct pcp_use use[PCP_NET_TICKS];
 	unsigned int now;
 	unsigned int refills;
-	unsigned int drains;
-	bool drain_out;
-	unsigned int drain_pages;
 	int drain_rest;
 	bool drain_counts;
-	unsigned long drain_allocated;
 	unsigned long drain_freed;
 	unsigned int spare_ticks;
 	int seen;
