@@ -497,8 +497,7 @@ struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sam
 		event->spare_ticks = 0;
 	unused = high - window.most - limits->batch;
 	if (unused > 0)
-		high -= window.used << PCP_TURNOVER_SHIFT < high ?
-			max(unused >> PCP_IDLE_SHIFT, 1) : unused >> PCP_UNUSED_SHIFT;
+		high -= max(unused >> PCP_UNUSED_SHIFT, 1);
 	high -= spare;
 	if (high == decision.high)
 		return decision;

@@ -46,13 +46,8 @@
 #define PCP_SPARE_MAX_SHIFT	5
 #define PCP_SPARE_BATCHES	8
 
-/*
- * A bound that the list never filled holds no memory.  A tick halves the unused part if the CPU
- * allocated less than 1/8 of the bound in decay_ms, else lowers that part by 1/256.
- */
-#define PCP_IDLE_SHIFT		1
-#define PCP_UNUSED_SHIFT	8
-#define PCP_TURNOVER_SHIFT	3
+/* A tick halves the part of a bound that the list did not fill. */
+#define PCP_UNUSED_SHIFT	1
 
 /*
  * A drain of a list in a mix takes at most 1/8 of the list for pages that are outstanding: some of
