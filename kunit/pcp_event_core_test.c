@@ -32,9 +32,9 @@ static const struct bound_case {
 	{ "all freeing", { { -MANY_PAGES, 1 } }, 20, MODEL_DEF, MODEL_DEF },
 	{ "sawtooth below the default", { { 100 }, { -100 } }, 1000, MODEL_DEF, MODEL_DEF },
 	{ "shrinking with small rises", { { -2000 }, { 150 } }, 1000, MODEL_DEF, MODEL_DEF },
-	{ "held beyond memory", { { 5000, PCP_NET_TICKS + 1 }, { -5000 } }, 10,
+	{ "held beyond memory", { { 5000, PCP_USE_TICKS + 1 }, { -5000 } }, 10,
 	  MODEL_DEF, MODEL_DEF },
-	{ "one large exit", { { MANY_PAGES, PCP_NET_TICKS + 1 }, { -MANY_PAGES } }, 1,
+	{ "one large exit", { { MANY_PAGES, PCP_USE_TICKS + 1 }, { -MANY_PAGES } }, 1,
 	  MODEL_DEF, MODEL_DEF },
 	/*
 	 * A dip in a long rise is a mix of the dip's size.  The bound may be four times as large: a
@@ -127,9 +127,9 @@ static void a_mix_settles_at_its_size(struct kunit *test)
 		KUNIT_EXPECT_GE(test, model_high(&m), (int)(c->pages - c->pages / 10));
 		KUNIT_EXPECT_LE(test, model_high(&m), (int)(c->pages + c->pages / 3));
 	}
-	/* Refills and drains have become rare: about three batches a round cross, on average. */
+	/* Refills and drains have become rare: fewer than four batches a round cross, on average. */
 	KUNIT_EXPECT_LE(test, model_crossed(&m) - before,
-			(unsigned long)(STEADY_ROUNDS * 3 + 1) * MODEL_BATCH);
+			(unsigned long)STEADY_ROUNDS * 4 * MODEL_BATCH);
 	model_is_right(test, &m);
 }
 
@@ -220,8 +220,8 @@ static void a_load_that_moves_enlarges_neither(struct kunit *test)
 	/* The CPUs change sides for good now and then: bounds soon return to the default. */
 	for (round = 0; round < 10; round++) {
 		model_alloc(&cpu[round % 2], 20000);
-		model_ticks(&cpu[0], PCP_NET_TICKS + 1);
-		model_ticks(&cpu[1], PCP_NET_TICKS + 1);
+		model_ticks(&cpu[0], PCP_USE_TICKS + 1);
+		model_ticks(&cpu[1], PCP_USE_TICKS + 1);
 		model_free(&cpu[(round + 1) % 2], 20000);
 	}
 	for (i = 0; i < 2; i++) {
@@ -467,7 +467,7 @@ static void a_drain_ends_the_doubling(struct kunit *test)
 	model_alloc(&m, MANY_PAGES);
 	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << MODEL_SCALE);
 	/* Nothing is outstanding: the CPU took the freed pages long ago. */
-	model_ticks(&m, PCP_NET_TICKS + 1);
+	model_ticks(&m, PCP_USE_TICKS + 1);
 	model_free(&m, 2 * LARGE_DEF);
 	KUNIT_EXPECT_GT(test, m.drained, 0UL);
 

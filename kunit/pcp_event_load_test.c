@@ -31,7 +31,7 @@ static void random_step(struct list_model *m, struct rnd_state *rnd)
 
 	switch (prandom_u32_state(rnd) % 8) {
 	case 0:
-		model_ticks(m, prandom_u32_state(rnd) % (PCP_NET_TICKS + 2));
+		model_ticks(m, prandom_u32_state(rnd) % (PCP_USE_TICKS + 2));
 		break;
 	case 1:
 		model_pass(m, prandom_u32_state(rnd) % MODEL_TICK_NS);
@@ -265,7 +265,7 @@ static void blocks_go_whole_and_count(struct kunit *test)
 
 	/* The CPU has taken nothing from the list for long, so the kernel's large drain stands. */
 	pcp_event_begin(&event, &sample, 0);
-	for (i = 0; i < PCP_NET_TICKS; i++)
+	for (i = 0; i <= PCP_USE_TICKS; i++)
 		pcp_event_tick(&event, &sample, 0, &limits);
 	pcp_event_drain(&event, &sample, &limits);
 	whole = pcp_event_drain_count(&event, &sample, INT_MAX, &limits);
@@ -511,7 +511,7 @@ static void a_list_is_raised_for_what_its_cpu_takes(struct kunit *test)
 	int tick;
 
 	/* In the tick of the refill, and in the ticks in which the refill is remembered. */
-	for (tick = 0; tick < PCP_NET_TICKS; tick += PCP_NET_TICKS / 2) {
+	for (tick = 0; tick < PCP_USE_TICKS; tick += PCP_USE_TICKS / 2) {
 		model_init(&m, MODEL_DEF, MODEL_MAX);
 		pcp_event_refill(&m.event, &empty, out);
 		model_ticks(&m, tick);

@@ -101,7 +101,7 @@ void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
 	int i;
 
 	memset(event, 0, sizeof(*event));
-	for (i = 0; i < PCP_NET_TICKS; i++)
+	for (i = 0; i < PCP_USE_TICKS; i++)
 		use_begin(&event->use[i], &empty);
 	use_see(&event->use[event->now], sample);
 	event->seen = sample->count;
@@ -430,15 +430,12 @@ static struct window tick_close(struct pcp_event *event, const struct pcp_sample
 	event->drained = 0;
 	event->missing = 0;
 	memset(event->refilled, 0, sizeof(event->refilled));
-	for (i = 0; i < PCP_NET_TICKS; i++) {
-		const struct pcp_use *past =
-			&event->use[(event->now + PCP_NET_TICKS - i) % PCP_NET_TICKS];
+	for (i = 0; i < PCP_USE_TICKS; i++) {
+		const struct pcp_use *past = &event->use[i];
 
 		event->net = min(event->net, past->net);
 		for (type = 0; type < PCP_TYPES; type++)
 			event->refilled[type] += past->refilled[type];
-		if (i >= PCP_USE_TICKS)
-			continue;
 		event->least = min(event->least, past->least);
 		event->drained += past->drained;
 		event->missing += past->missing;
@@ -446,7 +443,7 @@ static struct window tick_close(struct pcp_event *event, const struct pcp_sample
 		window.used += past->allocated;
 		event->at_once = max(event->at_once, past->allocated);
 	}
-	event->now = (event->now + 1) % PCP_NET_TICKS;
+	event->now = (event->now + 1) % PCP_USE_TICKS;
 	use_begin(&event->use[event->now], sample);
 	return window;
 }

@@ -30,12 +30,6 @@
 #define PCP_USE_TICKS	8
 
 /*
- * Ticks for which the smallest net is remembered.  Twice PCP_USE_TICKS, because a burst that was
- * held for some ticks comes back as many ticks later.
- */
-#define PCP_NET_TICKS	16
-
-/*
  * A list is in use if its CPU allocates at least the list's bound in decay_ms.  A list in use gives
  * back one batch of spare pages a tick, and twice as much after each 32 ticks (four times
  * decay_ms), because the load may need them again; PCP_SPARE_BATCHES are not worth a drain and
@@ -98,17 +92,17 @@ struct pcp_use {
  * @seen: pages in the list when last seen, less what drains took since
  * @least: fewest pages seen in the list in the last PCP_USE_TICKS
  * @at_once: most pages allocated in one of the last PCP_USE_TICKS, without the current tick
- * @net: smallest net seen in the last PCP_NET_TICKS, without the current tick
+ * @net: smallest net seen in the last PCP_USE_TICKS, without the current tick
  * @allocated: the CPU's allocation count when the current tick began
  * @drained: pages drained in the last PCP_USE_TICKS, without the current tick
  * @missing: pages missing in the last PCP_USE_TICKS, without the current tick
- * @refilled: for each migratetype, pages refilled in the last PCP_NET_TICKS, without the current
+ * @refilled: for each migratetype, pages refilled in the last PCP_USE_TICKS, without the current
  *	tick
  *
  * Written under the list's pcp->lock.
  */
 struct pcp_event {
-	struct pcp_use use[PCP_NET_TICKS];
+	struct pcp_use use[PCP_USE_TICKS];
 	unsigned int now;
 	unsigned int refills;
 	int drain_rest;
