@@ -131,6 +131,7 @@ static void shares(struct input *input)
 		kept += keep - def;
 	}
 	MUST(kept, <=, max(held - max(missing, 0L), 0L));
+	MUST(pcp_calm_mark(held, batch, false), ==, held + batch);
 }
 
 /* Entry of libFuzzer. */
