@@ -233,8 +233,7 @@ static void bound_of_a_depot(struct kunit *test)
 static void every_reason(struct kunit *test)
 {
 	static const enum depot_verdict refusals[] = {
-		DEPOT_DISABLED, DEPOT_ISOLATED, DEPOT_WATERMARK, DEPOT_CLOSED, DEPOT_FULL,
-		DEPOT_STORE,
+		DEPOT_DISABLED, DEPOT_ISOLATED, DEPOT_WATERMARK, DEPOT_CLOSED, DEPOT_FULL, DEPOT_STORE
 	};
 	/* The same without DEPOT_DISABLED, which is no reason to give pages back. */
 	static const enum depot_reason duties[] = {
@@ -255,11 +254,10 @@ static void every_reason(struct kunit *test)
 			.held = 10,
 			.max = bits & BIT(4) ? 0 : ULONG_MAX / 2,
 		};
-		unsigned int reasons = bits & ~BIT(5);
 
-		KUNIT_EXPECT_EQ_MSG(test, refusals[__ffs(reasons | BIT(5))], depot_judge(&view, 1),
+		KUNIT_EXPECT_EQ_MSG(test, refusals[__ffs(bits | BIT(5))], depot_judge(&view, 1),
 				    "bits %#x", bits);
-		KUNIT_EXPECT_EQ_MSG(test, duties[__ffs(reasons >> 1 | BIT(4))], depot_duty(&view),
+		KUNIT_EXPECT_EQ_MSG(test, duties[__ffs(bits >> 1 | BIT(4))], depot_duty(&view),
 				    "bits %#x", bits);
 	}
 }

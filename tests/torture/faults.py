@@ -93,7 +93,7 @@ FAULTS: dict[str, Fault] = {
         (("number < knob->min || number > knob->max", "number < knob->min"),)),
     "sleeps": Fault(
         "a handler may sleep under pcp->lock", HANDLERS,
-        (("\tlmm_worker_kick(&zonelock.worker);\n}\n", "\tmight_sleep();\n\tlmm_worker_kick(&zonelock.worker);\n}\n"),),
+        (("\tWRITE_ONCE(zz->kicked, now);\n", "\tmight_sleep();\n"),),
         "debug"),
     "interrupts_on": Fault(
         "a lock that the timer of the lease takes is taken with interrupts on",

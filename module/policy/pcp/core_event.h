@@ -55,7 +55,7 @@
  * 6.7).  Batches of refills and drains double as often.
  */
 #define PCP_BATCH_SCALE		5U
-#define PCP_FREED_BATCHES	(1 << PCP_BATCH_SCALE)
+#define PCP_FREED_BATCHES	32
 
 /* Migratetypes, each of which has a list of single pages on a CPU. */
 #define PCP_TYPES	3
