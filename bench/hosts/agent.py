@@ -98,22 +98,22 @@ def sampled(every: float) -> Iterator[list[dict[str, int]]]:
 
 
 @contextmanager
-def delays(program: str) -> Iterator[Step]:
+def delays(argv: Sequence[str]) -> Iterator[Step]:
     """Yields what is filled in afterwards: how late a real-time task woke up."""
     found: Step = {}
-    if not program:
+    if not argv:
         yield found
         return
-    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as sleeper:
         if sleeper.stdout is None or sleeper.stdout.readline() != "begun\n":
-            raise StepError(f"{program}: did not begin")
+            raise StepError(f"{argv}: did not begin")
         yield found
         found.update(json.loads(sleeper.communicate()[0]))
 
 
 @contextmanager
-def observed_load(sleeper: str) -> Iterator[Step]:
+def observed_load(sleeper: Sequence[str]) -> Iterator[Step]:
     """Yields what is filled in afterwards: all that is measured on every host."""
     found: Step = {}
     failed = {KMEM / REQUEST / "trigger": FAILED}

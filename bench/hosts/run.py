@@ -53,7 +53,8 @@ def policies() -> list[str]:
 
 def observe(plan: Plan, host: Host, name: str, side: str) -> None:
     """Add a run of the host's load on a side."""
-    sleeper = "" if host.quiet else load_program("hosts/sleeper")
+    # As often, in instructions, on every host.
+    sleeper = [] if host.quiet else [load_program("hosts/sleeper"), str(1 << host.shift)]
     plan.add("observed", name, policies=[] if side == STOCK else [side], load=host.load(),
              before=list(host.before), huge=host.huge, sleeper=sleeper)
 

@@ -2,9 +2,9 @@
 /*
  * sleeper - how late a real-time task wakes up, on each CPU, until the input ends
  *
- * A thread on each CPU sleeps a millisecond at a time under SCHED_FIFO: it is late for as long as
- * nothing can take the CPU from the kernel.  Prints one JSON object: of all CPUs the longest delay,
- * and the one that one wake-up in a hundred exceeds.
+ * A thread on each CPU sleeps so many milliseconds at a time under SCHED_FIFO: it is late for as
+ * long as nothing can take the CPU from the kernel.  Prints one JSON object: of all CPUs the
+ * longest delay, and the one that one wake-up in a hundred exceeds.
  */
 #include "load.h"
 
@@ -12,7 +12,6 @@
 #include <sched.h>
 
 #define MOST_CPUS	64
-#define EVERY_NS	NSEC_PER_MSEC
 #define SLOT_NS		1000
 #define SLOTS		20000	/* the last one takes all longer delays */
 
@@ -22,6 +21,7 @@ static struct late {
 	unsigned int slots[SLOTS];
 } lates[MOST_CPUS];
 
+static __u64 every_ns;
 static bool ended;
 
 static void *sleep_and_wake(void *data)
@@ -32,7 +32,7 @@ static void *sleep_and_wake(void *data)
 
 	pin(late - lates);
 	while (!READ_ONCE(ended)) {
-		due += EVERY_NS;
+		due += every_ns;
 		ts = (struct timespec){ due / NSEC_PER_SEC, due % NSEC_PER_SEC };
 		if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))
 			errx(1, "clock_nanosleep");
@@ -41,19 +41,22 @@ static void *sleep_and_wake(void *data)
 			late->worst = delay;
 		late->slots[delay / SLOT_NS < SLOTS ? delay / SLOT_NS : SLOTS - 1]++;
 		/* What a long delay has let pass is not late besides. */
-		if (delay > EVERY_NS)
+		if (delay > every_ns)
 			due = now_ns();
 	}
 	return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct sched_param first = { .sched_priority = 90 };
 	int cpus = sysconf(_SC_NPROCESSORS_ONLN), slot, i;
 	__u64 worst = 0, all = 0, left;
 	char byte;
 
+	if (argc != 2 || atoi(argv[1]) < 1)
+		errx(2, "usage: sleeper MS");
+	every_ns = atoi(argv[1]) * NSEC_PER_MSEC;
 	if (cpus > MOST_CPUS)
 		errx(1, "%d CPUs, at most %d", cpus, MOST_CPUS);
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) || sched_setscheduler(0, SCHED_FIFO, &first))
