@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.hosts.hosts import HOSTS, NOT_YET
-from bench.hosts.verdict import BETTER, NONE, SUSPECT, WORSE
+from bench.hosts.verdict import BETTER, LIKELY, NONE, SUSPECT, WORSE
 from bench.table import write_or_check
 from guests.command import call
 from guests.report import ROOT, ToolError, main_guard
@@ -23,7 +23,7 @@ from guests.report import ROOT, ToolError, main_guard
 PAGE = ROOT / "docs/hosts.md"
 RESULTS = ROOT / "bench/results/hosts"
 MOST_FIGURES = 3
-MARKS = {WORSE: "−", BETTER: "+", NONE: "=", SUSPECT: "?"}
+MARKS = {WORSE: "−", SUSPECT: "−?", BETTER: "+", LIKELY: "+?", NONE: "="}
 # What is written is between these.
 BEGIN, END = "<!-- hosts -->\n", "<!-- end -->"
 
@@ -41,7 +41,7 @@ def line(cells: Sequence[str]) -> str:
 def shown(rows: Sequence[dict[str, Any]], matters: Sequence[str]) -> list[dict[str, Any]]:
     """The figures of a cell: worse, better, what matters; of each kind the host's own first."""
     place = {metric: at for at, metric in enumerate(matters)}
-    kinds = [WORSE, SUSPECT, BETTER, NONE]
+    kinds = list(MARKS)
     rows = [row for row in rows if row["verdict"] != NONE or row["metric"] in place]
     return sorted(rows, key=lambda row: (kinds.index(row["verdict"]),
                                          place.get(row["metric"], len(place))))[:MOST_FIGURES]
@@ -50,8 +50,8 @@ def shown(rows: Sequence[dict[str, Any]], matters: Sequence[str]) -> list[dict[s
 def mark(rows: Sequence[dict[str, Any]]) -> str:
     """The marks of a cell."""
     found = {row["verdict"] for row in rows}
-    marks = [MARKS[verdict] for verdict in (WORSE, SUSPECT, BETTER) if verdict in found]
-    return " ".join(marks) or MARKS[NONE]
+    return " ".join(mark for verdict, mark in MARKS.items()
+                    if verdict in found and verdict != NONE) or MARKS[NONE]
 
 
 def cell(data: dict[str, Any], policy: str) -> str:

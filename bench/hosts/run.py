@@ -24,6 +24,7 @@ from bench.hosts.metrics import METRICS
 from bench.hosts.verdict import (
     BETTER,
     LEVEL,
+    LIKELY,
     NONE,
     SUSPECT,
     WORSE,
@@ -121,39 +122,48 @@ def differs(row: HostRow, more: bool) -> bool:
 
 
 def judge(rows: list[HostRow]) -> None:
-    """Say what is better, among all rows; and what looks worse."""
+    """Say what is better, among all rows; and what looks worse or better."""
     for row, p in zip(rows, holm([row["p"] for row in rows]), strict=True):
         if p < LEVEL and differs(row, more=False):
             row["verdict"] = BETTER
         elif row["p"] < LOOKS and differs(row, more=True):
             row["verdict"] = SUSPECT
+        elif row["p"] < LOOKS and differs(row, more=False):
+            row["verdict"] = LIKELY
 
 
 def confirm(rows: list[HostRow], again: list[HostRow]) -> list[HostRow]:
-    """The rows, of which each suspect is replaced by its new pairs, with their verdict."""
-    new = {(row["policy"], row["metric"]): row for row in again}
-    keys = [(row["policy"], row["metric"]) for row in rows if row["verdict"] == SUSPECT]
-    # A figure that is 0 throughout when run again has no row, and no difference.
-    tried = [new[key] for key in keys if key in new]
-    for row, p in zip(tried, holm([row["p"] for row in tried]), strict=True):
+    """The rows, of which new pairs replace each that only looks different, with a verdict."""
+    looks = {(row["policy"], row["metric"]) for row in rows if row["verdict"] in (SUSPECT, LIKELY)}
+    new = {key: row for row in again if (key := (row["policy"], row["metric"])) in looks}
+    for row, p in zip(new.values(), holm([row["p"] for row in new.values()]), strict=True):
         row["p"] = p
-        row["verdict"] = WORSE if p < LEVEL and differs(row, more=True) else NONE
-    return [row if row["verdict"] != SUSPECT else
-            new.get((row["policy"], row["metric"]), {**row, "verdict": NONE}) for row in rows]
+        if p < LEVEL:
+            row["verdict"] = (WORSE if differs(row, more=True) else
+                              BETTER if differs(row, more=False) else NONE)
+    # What was not run again, or is 0 throughout when run again, shows no difference.
+    return [new.get(key, {**row, "verdict": NONE})
+            if (key := (row["policy"], row["metric"])) in looks else row for row in rows]
+
+
+def asks_again(row: HostRow, host: Host) -> bool:
+    """Whether a policy is run again for this row."""
+    return row["verdict"] == SUSPECT or (
+        row["verdict"] == LIKELY and row["metric"] in host.matters)
 
 
 def measure(host: Host, image: Image, sides: Sequence[str], pairs: int, again: int,
             ) -> list[HostRow]:
-    """The rows of a host; what looks worse is run again, if so many pairs are wanted."""
+    """The rows of a host; what looks different is run again, if so many pairs are wanted."""
     say(f"---- host {host.name} on {image.name}: {', '.join(sides)}")
     rows = rows_of(run(host, image, sides, pairs, ""))
     judge(rows)
-    suspects = {row["policy"] for row in rows if row["verdict"] == SUSPECT}
-    if not suspects or not again:
+    asked = {row["policy"] for row in rows if asks_again(row, host)}
+    if not asked or not again:
         return rows
-    say(f"---- host {host.name} on {image.name}: again, {', '.join(sorted(suspects))}")
-    return confirm(rows, rows_of(run(host, image, [side for side in sides if side in suspects],
-                                     again, "-again")))
+    say(f"---- host {host.name} on {image.name}: again, {', '.join(sorted(asked))}")
+    return confirm(rows, rows_of(run(host, image, [side for side in sides if side in asked], again,
+                                     "-again")))
 
 
 def document(head: dict[str, Any], rows: Sequence[HostRow]) -> str:
@@ -184,7 +194,7 @@ def main(argv: Sequence[str], stock: Callable[[str | None], list[Image]], tree: 
     parser.add_argument("--policy", help=f"of {', '.join([*policies(), ALL])}")
     parser.add_argument("--pairs", type=int, default=PAIRS, help=f"runs a side ({PAIRS})")
     parser.add_argument("--again", type=int, default=AGAIN,
-                        help=f"of what looks worse, runs a side besides ({AGAIN}); 0: none")
+                        help=f"of what looks different, runs a side besides ({AGAIN}); 0: none")
     args = parser.parse_args(argv)
     names = args.host.split(",") if args.host else list(HOSTS)
     sides = args.policy.split(",") if args.policy else [*policies(), ALL]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Whether a policy changes a figure: paired differences of runs in turns.
 
-A figure is `worse` only when pairs that were run again, because it looked so, say it by
-themselves.  Student's t; where differences tie or lean, all ways to flip their signs.
+What looks different is run again, and the new pairs decide by themselves.  Student's t; where
+differences tie or lean, all ways to flip their signs.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from itertools import product
 
 BETTER, WORSE, NONE = "better", "worse", "no difference shown"
-#: Looks worse in the first pairs, and is run again.
-SUSPECT = "suspect"
+#: Looks worse, or better, in the first pairs.
+SUSPECT, LIKELY = "suspect", "likely"
 LEVEL = 0.05
 # A smaller share of stock's mean is no difference, however certain.
 LEAST = 0.02
