@@ -383,6 +383,19 @@ static void rounds_of_mode_strict_end(struct kunit *test)
 	KUNIT_EXPECT_LE(test, rounds_until_allowed(test, 8, 1), PAGEBLOCK_MAX_ROUNDS);
 }
 
+/* Rounds of long ago, perhaps of a task that had the same address, count for no request of now. */
+static void rounds_of_long_ago_are_forgotten(struct kunit *test)
+{
+	struct pageblock_tried tried = { };
+	unsigned long now = -10UL;
+	unsigned int round;
+
+	for (round = 0; round < 2 * PAGEBLOCK_MAX_ROUNDS; round++, now += 3600 * LIFE) {
+		pageblock_tried_add(&tried, &now, now, LIFE);
+		KUNIT_EXPECT_EQ(test, pageblock_tried_rounds(&tried, &now, now, LIFE), 1U);
+	}
+}
+
 /* The right to mix is the task's own, and ends when the round is old. */
 static void a_right_has_one_owner(struct kunit *test)
 {
@@ -579,6 +592,7 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE(the_right_is_for_a_refill),
 	KUNIT_CASE(one_reclaim_serves_a_refill),
 	KUNIT_CASE(rounds_of_mode_strict_end),
+	KUNIT_CASE(rounds_of_long_ago_are_forgotten),
 	KUNIT_CASE(a_right_has_one_owner),
 	KUNIT_CASE(what_is_much_free),
 	KUNIT_CASE(cma_memory_does_not_count),

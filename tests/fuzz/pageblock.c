@@ -344,9 +344,10 @@ static void rounds(struct input *input)
 	while (input->left) {
 		const int *task = &tasks[take_within(input, 0, ARRAY_SIZE(tasks) - 1)];
 		enum pageblock_verdict verdict = take_within(input, 0, PAGEBLOCK_NR_VERDICTS - 1);
-		unsigned int had = pageblock_tried_rounds(&tried, task, now, life), has;
+		unsigned int had, has;
 
 		now += take_within(input, 0, 300);
+		had = pageblock_tried_rounds(&tried, task, now, life);
 		pageblock_tried_add(&tried, task, now, life);
 		tried.vain = take_bool(input);
 		/* A round is known right after it was noted, and may end with any verdict. */

@@ -190,16 +190,18 @@ unsigned int pageblock_tried_rounds(const struct pageblock_tried *tried, const v
  * @life: as pageblock_tried_rounds()
  *
  * A task takes the place of another, which has to reclaim once more, but its count goes on: else no
- * count of two tasks that share a place would come to an end.  That a reclaim found nothing does
- * not count any more when the round is old.
+ * count of two tasks that share a place would come to an end.  A task's own count goes on for
+ * PAGEBLOCK_COUNT_LIVES, because a round may take longer than @life.  That a reclaim found nothing
+ * does not count any more when the round is old.
  */
 void pageblock_tried_add(struct pageblock_tried *tried, const void *owner, unsigned long now,
 			 unsigned long life)
 {
 	bool own = READ_ONCE(tried->owner) == owner, lately = tried_lately(tried, now, life);
+	bool goes_on = tried_lately(tried, now, own ? PAGEBLOCK_COUNT_LIVES * life : life);
 
 	WRITE_ONCE(tried->owner, owner);
-	WRITE_ONCE(tried->rounds, own || lately ? READ_ONCE(tried->rounds) + 1 : 1);
+	WRITE_ONCE(tried->rounds, goes_on ? READ_ONCE(tried->rounds) + 1 : 1);
 	WRITE_ONCE(tried->vain, own && lately && READ_ONCE(tried->vain));
 	WRITE_ONCE(tried->left, PAGEBLOCK_REFILL);
 	WRITE_ONCE(tried->stamp, now);

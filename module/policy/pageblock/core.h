@@ -139,6 +139,9 @@ bool pageblock_compaction_rests(unsigned int order, int failed, unsigned int con
 /* A right to mix is for this many pages: as many as a list is usually refilled with. */
 #define PAGEBLOCK_REFILL	64
 
+/* A task's count of rounds goes on for so many times the life of a round. */
+#define PAGEBLOCK_COUNT_LIVES	64
+
 /**
  * struct pageblock_tried - what a task has done to make room for its request
  * @owner: the task; compared, never followed
