@@ -71,6 +71,18 @@ static void a_look_finds_the_periods_that_have_ended(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_track_depth(&track, 1).alloc, 505L);
 }
 
+/* The owner has read the number of the period before an interrupt's page began the next. */
+static void a_page_that_comes_late_begins_no_period(struct kunit *test)
+{
+	struct pcp_track track = { .period = U32_MAX };
+
+	pcp_track_page(&track, U32_MAX, 20);
+	pcp_track_page(&track, 0, 2);
+	pcp_track_page(&track, U32_MAX, 3);
+	KUNIT_EXPECT_EQ(test, pcp_track_depth(&track, 0).alloc, 10L);
+	KUNIT_EXPECT_EQ(test, track.alloc_depth, 5L);
+}
+
 static void counts_do_not_wrap_at_32_bits(struct kunit *test)
 {
 	const long pages = 3L << 31;
@@ -268,6 +280,7 @@ static void random_traces_keep_the_bounds(struct kunit *test)
 static struct kunit_case pcp_depth_core_cases[] = {
 	KUNIT_CASE_PARAM(depth_of_a_trace, depth_gen_params),
 	KUNIT_CASE(a_look_finds_the_periods_that_have_ended),
+	KUNIT_CASE(a_page_that_comes_late_begins_no_period),
 	KUNIT_CASE(counts_do_not_wrap_at_32_bits),
 	KUNIT_CASE_PARAM(averages_of_periods, period_gen_params),
 	KUNIT_CASE(pure_patterns_do_not_enlarge),

@@ -74,7 +74,8 @@ static inline void pcp_track_page(struct pcp_track *track, u32 period, long page
 {
 	long count;
 
-	if (unlikely(track->period != period))
+	/* An interrupt may have begun a period since the caller read @period. */
+	if (unlikely((s32)(period - track->period) > 0))
 		pcp_track_roll(track, period);
 	count = track->count + pages;
 	track->count = count;
