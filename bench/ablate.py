@@ -69,11 +69,6 @@ MECHANISMS: Mapping[str, Mechanism] = {
         f"{PCP}core_event.c",
         (("\tif (taken && event->drained + use->drained <= high) {", "\tif (false) {"),),
         ("cache", "build")),
-    "successive_drains": Mechanism(
-        "the batch doubles with each drain while the CPU goes on to free", "pcp", 12,
-        f"{PCP}core_event.c",
-        (("< event->drain_pages ? event->drains : 0;", "< event->drain_pages ? 0 : 0;"),),
-        ("cache", "build")),
     "size_after_pressure": Mechanism(
         "a list comes back at once to the size that it had before pressure", "pcp", 20,
         f"{PCP}core_event.c",
