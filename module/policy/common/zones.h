@@ -107,12 +107,6 @@ static inline unsigned long lmm_zone_high_mark(const struct zone *zone)
 	return READ_ONCE(zone->_watermark[WMARK_HIGH]) + READ_ONCE(zone->watermark_boost);
 }
 
-/* Below so many free pages kswapd is woken: low_wmark_pages(), without zone->lock. */
-static inline unsigned long lmm_zone_low_mark(const struct zone *zone)
-{
-	return READ_ONCE(zone->_watermark[WMARK_LOW]) + READ_ONCE(zone->watermark_boost);
-}
-
 /*
  * What lmm_zone_mark() has of the moment.  A boost comes whenever a block is claimed by another
  * migratetype, and goes as kswapd works.  Free CMA memory is of no use to a request that is not
