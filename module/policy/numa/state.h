@@ -82,7 +82,7 @@ struct numa_slots {
 
 /**
  * enum numa_scan_kind - kind of a scan; all scans of a pass are of one kind
- * @NUMA_SCAN_FULL: all pages, or all pages in use
+ * @NUMA_SCAN_FULL: all pages
  * @NUMA_SCAN_SAMPLING: a slice of every range, to see whether the use has changed
  */
 enum numa_scan_kind {

@@ -13,7 +13,6 @@
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/smp.h>
-#include <linux/spinlock.h>
 #include <linux/vmstat.h>
 
 #include "livemm.h"

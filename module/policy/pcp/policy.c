@@ -224,7 +224,7 @@ static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
 static const struct lmm_subscription pcp_subscriptions[] = {
 	LMM_USES(REFILL, "larger refills, counters of refills"),
 	LMM_USES_IN(LMM_ALL_MODES, BIT(PCP_MODE_EVENT), DRAIN,
-		    "mode event; counters drains and drain_pages; shorter drains at exit"),
+		    "mode event; counter drains; shorter drains at exit"),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_ALLOC,
 		    "mode depth: the depth of allocation"),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_FREE,

@@ -53,7 +53,7 @@ void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
  * hand_free() - give back what is in the hand, under one hold of zone->lock
  * @hand: the hand; empty afterwards
  *
- * Context: any but NMI, zone->lock not held.
+ * Context: any but NMI, preemption off, zone->lock not held.
  */
 void hand_free(struct zonelock_hand *hand)
 {
