@@ -20,9 +20,9 @@ def compressed(plan: guest.Plan) -> None:
     plan.add("zram", "zram", mib=512)
 
 
-GROWS = beside((PAGETOUCH, "-p 2 -w 160 -r 1"), (PAGETOUCH, "-p 1 -w 64 -r 1 -t"))
+GROWS = beside((PAGETOUCH, "-p 2 -w 220 -r 1 -H 100"), (PAGETOUCH, "-p 1 -w 64 -r 1 -t"))
 MATTERS = ("pages swapped out", "pages swapped in", "allocation stalls", "kswapd wake-ups")
-WORDS = "512 MiB; two processes have 160 MiB in small pages and one 64 MiB in huge pages, "
+WORDS = "512 MiB; two processes have 220 MiB in small pages and one 64 MiB in huge pages, "
 SWAP = Host("swap", f"{WORDS}swap on a disk", GROWS, MATTERS, setup=disk, memory="512M",
             disks=DISKS)
 ZRAM = Host("zram", f"{WORDS}swap on zram", GROWS, MATTERS, setup=compressed, memory="512M")
