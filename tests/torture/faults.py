@@ -47,8 +47,7 @@ FAULTS: dict[str, Fault] = {
         (("\tpages->count -= cut;\n\tlmm_count(", "\tlmm_count("),)),
     "busy_loses": Fault(
         "pages that a busy depot does not take are lost", HANDLERS,
-        (("\t\tlist_splice_tail(batch, &pages->lists[kind]);\n\t\tlmm_count",
-          "\t\tlmm_count"),)),
+        (("\t\tlist_splice_tail(batch, &pages->lists[kind]);\n", ""),)),
     "returned_not_counted": Fault(
         "pages on their way back are missing in the count that the drain goes by", HAND,
         (("\t\thand->pages.count += pages;\n", ""),)),
