@@ -241,7 +241,7 @@ static int type_b(struct zone *zone, unsigned int order, unsigned long blocks, i
 		  unsigned int *alloc_flags)
 {
 	dispatch_note('t');
-	return migratetype;
+	return migratetype + 1;
 }
 
 /* The flag of a second subscriber is not tested where an event has room for one. */
@@ -255,7 +255,8 @@ static void room_for_one_is_one_flag(struct kunit *test)
 	lmm_listening[EVENT_refill_type][1] = true;
 	memset(dispatch_log, 0, sizeof(dispatch_log));
 	for (i = 0; i < 2; i++) {
-		on_refill_type(NULL, 0, 1, 0, NULL);
+		/* What the policy that is told returns is asked for. */
+		KUNIT_EXPECT_EQ(test, on_refill_type(NULL, 0, 1, 5, NULL), i ? 6 : 5);
 		lmm_events_start(1);
 	}
 	lmm_listening[EVENT_refill_type][1] = false;
