@@ -80,8 +80,8 @@ struct lmm_klp_return {
  *	the order of the blocks to take instead, and to split, and sets *@pages to their pages; 0
  *	if single pages are to be taken
  * @refill_type: before a refill of @zone's list of @migratetype with @blocks blocks of @order, on a
- *	kernel with CMA: returns the migratetype to ask the kernel for, and may change *@alloc_flags;
- *	if that yields nothing, the kernel is asked as without livemm
+ *	kernel with CMA: returns the migratetype to ask the kernel for, and may change
+ *	*@alloc_flags; if that yields nothing, the kernel is asked as without livemm
  * @refill: after a refill of the list of @migratetype: @got blocks were moved from the buddy, and
  *	are not counted in the list yet
  * @drain_count: before @caller drains @count pages of @pcp, from list @pindex on: returns the

@@ -82,7 +82,7 @@ int cma_on_refill_type(struct zone *zone, unsigned int order, unsigned long bloc
 		return LMM_MIGRATE_CMA;
 	}
 	lmm_count(&lmm_cma_policy, COUNT_REGULAR_PAGES, pages);
-	/* Without pages of other types either, but for whole blocks: CMA memory is better than that. */
+	/* No parts of blocks of other types either: CMA memory is better than that. */
 	*alloc_flags = (*alloc_flags & ~LMM_ALLOC_CMA) | LMM_ALLOC_NOFRAGMENT;
 	return migratetype;
 }
