@@ -109,7 +109,8 @@ static void runs_as_in_the_series(struct kunit *test)
 			.free_cma = cases[i].free_cma,
 		};
 		/* nr_try_movable and nr_try_cma of the series: a block for the smaller side. */
-		long want_regular = max(cases[i].room * RATIO_BLOCK / cases[i].free_cma, RATIO_BLOCK);
+		long want_regular = max(cases[i].room * RATIO_BLOCK / cases[i].free_cma,
+					RATIO_BLOCK);
 		long want_lent = max(cases[i].free_cma * RATIO_BLOCK / cases[i].room, RATIO_BLOCK);
 		struct cma_ratio ratio = { };
 		long regular, lent;

@@ -28,8 +28,9 @@
 #include "zonelock_runs_test.c"
 #include "zonelock_worth_test.c"
 
-ADD_SUITES(&pcp_core_suite, &pcp_depth_core_suite, &pcp_event_core_suite, &pcp_event_load_suite, &cma_core_suite,
-	   &cma_balance_core_suite, &cma_ratio_core_suite, &lmm_knobs_suite, &numa_core_suite,
+ADD_SUITES(&pcp_core_suite, &pcp_depth_core_suite, &pcp_event_core_suite,
+	   &pcp_event_load_suite, &cma_core_suite, &cma_balance_core_suite,
+	   &cma_ratio_core_suite, &lmm_knobs_suite, &numa_core_suite,
 	   &numa_trace_suite, &numa_sample_core_suite, &numa_alarm_core_suite,
 	   &numa_credit_core_suite, &numa_promote_core_suite, &pageblock_core_suite,
 	   &pageblock_census_suite, &pageblock_move_suite, &pageblock_reserve_suite,

@@ -127,7 +127,7 @@ static void a_mix_settles_at_its_size(struct kunit *test)
 		KUNIT_EXPECT_GE(test, model_high(&m), (int)(c->pages - c->pages / 10));
 		KUNIT_EXPECT_LE(test, model_high(&m), (int)(c->pages + c->pages / 3));
 	}
-	/* Refills and drains have become rare: fewer than four batches a round cross, on average. */
+	/* Refills and drains are rare by now: fewer than four batches a round cross, on average. */
 	KUNIT_EXPECT_LE(test, model_crossed(&m) - before,
 			(unsigned long)STEADY_ROUNDS * 4 * MODEL_BATCH);
 	model_is_right(test, &m);

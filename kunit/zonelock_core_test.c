@@ -233,7 +233,8 @@ static void bound_of_a_depot(struct kunit *test)
 static void every_reason(struct kunit *test)
 {
 	static const enum depot_verdict refusals[] = {
-		DEPOT_DISABLED, DEPOT_ISOLATED, DEPOT_WATERMARK, DEPOT_CLOSED, DEPOT_FULL, DEPOT_STORE
+		DEPOT_DISABLED, DEPOT_ISOLATED, DEPOT_WATERMARK, DEPOT_CLOSED, DEPOT_FULL,
+		DEPOT_STORE
 	};
 	/* The same without DEPOT_DISABLED, which is no reason to give pages back. */
 	static const enum depot_reason duties[] = {

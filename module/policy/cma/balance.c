@@ -350,7 +350,8 @@ static bool zone_work(struct zone *zone, struct balance_zone *bz, bool *near)
 	lmm_move_begin(&balanced.move, &mover, 0, 0, true);
 	while (moved < left && !stop && pages_left() && blocks_left()) {
 		done = !slice_over();
-		if (!done || cma_zone_is_taken(target) || !percpu_down_read_trylock(balance.hotplug))
+		if (!done || cma_zone_is_taken(target) ||
+		    !percpu_down_read_trylock(balance.hotplug))
 			break;
 		moved += zone_step(zone, bz, &balanced, left - moved, &stop);
 		percpu_up_read(balance.hotplug);

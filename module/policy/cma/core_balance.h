@@ -20,8 +20,8 @@
 #include "core.h"
 
 /*
- * Share of regular memory that is to be free above the high watermark, in percent: what a burst takes
- * between two looks.
+ * Share of regular memory that is to be free above the high watermark, in percent: what a burst
+ * takes between two looks.
  */
 #define CMA_REGULAR_FREE_PCT	4
 
