@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.12 debug
-# named: 6.1 7.2
+# kernels: 6.12
+# named: 6.1 7.2 debug
 # memory: 1G
 # nodes: 2
 # cpus: 2

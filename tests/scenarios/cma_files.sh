@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 7.2
+# kernels: none
+# named: 7.2
 # memory: 1G
 # timeout: 1800
 # args: cma=512M nokaslr

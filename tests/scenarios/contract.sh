@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.1 7.2
+# kernels: 6.12
 # guest: shared
-# named: 6.12
+# named: 6.1 7.2
 # args: transparent_hugepage=never
 #
 # Every file of the control contract is there with its mode, is documented, and refuses bad input

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.1 6.12
+# kernels: 6.1
 # guest: shared
-# named: debug
+# named: 6.12 debug
 # timeout: 900
 # args: transparent_hugepage=never
 #

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.1
+# kernels: none
+# named: 6.1
 # cpus: 4
 # nodes: 2
 # memory: 1G

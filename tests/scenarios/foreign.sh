@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.1 6.12
+# kernels: 6.12
+# named: 6.1
 # guest: shared
 # args: transparent_hugepage=never
 #

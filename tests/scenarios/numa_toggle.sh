@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: debug
-# named: 6.1
+# kernels: none
+# named: 6.1 debug
 # nodes: 2
 # timeout: 1500
 # args: transparent_hugepage=never

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.1 6.12 7.2 debug
+# kernels: 7.2 debug
+# named: 6.1 6.12
 # guest: shared
 # timeout: 900
 # args: transparent_hugepage=never

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.1 7.2
-# named: 6.12
+# kernels: 7.2
+# named: 6.1 6.12
 # guest: shared
 # memory: 1G
 # timeout: 900

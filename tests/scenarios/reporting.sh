@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 7.2
-# named: 6.1 6.12
+# kernels: none
+# named: 6.1 6.12 7.2
 # memory: 1G
 # args: transparent_hugepage=never
 # balloon: reporting

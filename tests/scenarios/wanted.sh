@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: debug
-# named: 6.1 6.12
+# kernels: none
+# named: 6.1 6.12 debug
 # memory: 1G
 # timeout: 2400
 # args: transparent_hugepage=never cma=64M

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.1 6.12 7.2
+# kernels: 6.1 6.12
+# named: 7.2
 # guest: shared
 # memory: 1G
 # timeout: 900
