@@ -44,9 +44,6 @@ def lay_out(image: Image) -> Path:
     (tree / "build").symlink_to(image.kdir)
     (top / "src").mkdir()
     (top / "state").mkdir()
-    for path in Path("/usr/src").iterdir():
-        if path.name.startswith("linux-") and path.is_dir():
-            (top / "src" / path.name).mkdir()
     return top
 
 
@@ -56,11 +53,8 @@ def inside(top: Path, tree: Path, *make: str) -> str:
 set -eu
 top=$1 tree=$2
 shift 2
-for folder in "$top"/src/linux-*; do
-	mount --bind "/usr/src/${folder##*/}" "$folder"
-done
-mount --rbind "$top/src" /usr/src
-mkdir -p /var/lib/dkms
+mount --bind "$top/src" /usr/src
+mkdir -p /var/lib/dkms /lib/modules
 mount --bind "$top/state" /var/lib/dkms
 mount --bind "$top/modroot/lib/modules" /lib/modules
 cd "$tree"
