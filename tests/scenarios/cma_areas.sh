@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: debug
+# kernels: none
+# named: debug
 # memory: 5G
 # nodes: 2
 # timeout: 1200

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kernels: 6.1
-# named: 6.12 7.2 debug
+# kernels: none
+# named: 6.1 6.12 7.2 debug
 # cpus: 2
 # nodes: 2
 # timeout: 1500
