@@ -240,10 +240,9 @@ static void every_reason(struct kunit *test)
 	static const enum depot_reason duties[] = {
 		DEPOT_BY_DRAIN, DEPOT_BY_WATERMARK, DEPOT_BY_ORDER, DEPOT_BY_SIZE, DEPOT_BY_AGE,
 	};
-	unsigned int bits;
 
 	/* The last bit says how a zone is short. */
-	for (bits = 0; bits < BIT(DEPOT_NR_VERDICTS); bits++) {
+	for (unsigned int bits = 0; bits < BIT(DEPOT_NR_VERDICTS); bits++) {
 		bool shortage = bits & BIT(2), reclaim = bits & BIT(5);
 		const struct depot_view view = {
 			.disabled = bits & BIT(0),
