@@ -73,7 +73,8 @@ STRESS_METRICS = (
 )
 
 
-@dataclass(frozen=True)
+# Loads are keys, and metrics have a dict, which has no hash.
+@dataclass(frozen=True, eq=False)
 class Load:
     """A load: how the tables call it, what the program is told, and its figures.
 
