@@ -11,9 +11,7 @@ must stand exactly once.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +21,7 @@ from typing import Any
 from bench.guest import OUT
 from bench.hosts.hosts import HOSTS
 from bench.hosts.metrics import METRICS
-from bench.hosts.page import line, number, store
+from bench.hosts.page import line, number, results
 from bench.hosts.run import PAIRS, STOCK, HostRow, Runs, document, run
 from bench.hosts.verdict import LEAST, LEVEL, NONE, holm, interval, p_value
 from bench.table import HOST, align, write_or_check
@@ -216,11 +214,7 @@ def table(files: Sequence[dict[str, Any]]) -> str:
 
 def main() -> int:
     """The page."""
-    if sys.argv[1:2] == ["--store"]:
-        for path in sys.argv[2:]:
-            store(Path(path), RESULTS)
-    files = [json.loads(path.read_text(encoding="utf-8"))
-             for path in sorted(RESULTS.glob("*.json"))]
+    files = results(RESULTS)
     head = PAGE.read_text(encoding="utf-8").partition("| mechanism |")[0]
     return write_or_check({PAGE: f"{head}{table(files)}\n"}, "bench.ablate")
 

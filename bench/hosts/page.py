@@ -119,13 +119,17 @@ def store(path: Path, folder: Path) -> None:
     shutil.copy(path, folder / path.name.removeprefix(f"{data['bench']}-"))
 
 
-def main() -> int:
-    """The command."""
+def results(folder: Path) -> list[dict[str, Any]]:
+    """All runs of a folder, after those that --store puts there."""
     if sys.argv[1:2] == ["--store"]:
         for path in sys.argv[2:]:
-            store(Path(path), RESULTS)
-    files = [json.loads(path.read_text(encoding="utf-8"))
-             for path in sorted(RESULTS.glob("*.json"))]
+            store(Path(path), folder)
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+
+
+def main() -> int:
+    """The command."""
+    files = results(RESULTS)
     text = PAGE.read_text(encoding="utf-8")
     head, tail = text.partition(BEGIN)[0], text.partition(END)[2]
     text = f"{head}{BEGIN}\n{tables(files)}\n{END}{tail}"
