@@ -7,6 +7,7 @@ python3 -m bench.hosts.agent PLAN RESULTS, as bench.agent
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -16,12 +17,29 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench import agent
-from bench.agent import EXTFRAG, EXTFRAG_TRIGGER, KMEM, Step, StepError, numbers, text_of
+from bench.agent import (
+    EVENTS,
+    EXTFRAG,
+    EXTFRAG_TRIGGER,
+    KMEM,
+    TRACING,
+    Step,
+    StepError,
+    numbers,
+    text_of,
+)
 
 LIVEMM = Path("/sys/kernel/debug/livemm")
 # A request that got nothing: the event has no page's number then.
 REQUEST = "mm_page_alloc"
 FAILED = f"{agent.TRIGGER} if pfn == 0xffffffffffffffff"
+FLUSH, FLUSH_TRIGGER = EVENTS / "tlb/tlb_flush", "hist:keys=reason"
+# What balancing between nodes does: from the call of a scan to its return, and who gets another
+# preferred node.
+PROBES = {"scan": "p:lmm_bench/scan task_numa_work",
+          "scanned": "r:lmm_bench/scanned task_numa_work",
+          "prefer": "p:lmm_bench/prefer sched_setnuma"}
+CALL = re.compile(r"-(\d+) .* (\d+\.\d+): (scan|scanned): ")
 SAMPLE_S = 0.25
 # Where nothing is to be woken up.
 QUIET_S = 60.0
@@ -52,14 +70,43 @@ def blocks_share() -> float:
     return huge / max(whole, 1)
 
 
-def by_order(event: str) -> dict[str, int]:
-    """Hits of an event's histogram by order."""
-    found = {}
-    for line in text_of(KMEM / event / "hist").splitlines():
-        words = line.split()
-        if words[:2] == ["{", "order:"]:
-            found[words[2]] = int(words[5])
-    return found
+def by_key(event: Path) -> dict[str, int]:
+    """Hits of an event's histogram by its one key."""
+    rows = (line.split() for line in text_of(event / "hist").splitlines())
+    return {words[2]: int(words[5]) for words in rows if words[:1] == ["{"]}
+
+
+def calls(trace: str) -> list[int]:
+    """For how many microseconds each scan of a trace ran, that both began and ended in it."""
+    began: dict[str, float] = {}
+    took = []
+    for task, at, event in CALL.findall(trace):
+        if event == "scan":
+            began[task] = float(at)
+        elif task in began:
+            took.append(round(1e6 * (float(at) - began.pop(task))))
+    return took
+
+
+@contextmanager
+def balancing(wanted: bool) -> Iterator[Step]:
+    """Yields what is filled in afterwards: scans' times, and new preferred nodes of each task."""
+    found: Step = {}
+    if not wanted:
+        yield found
+        return
+    group = EVENTS / "lmm_bench"
+    for probe in PROBES.values():
+        agent.change_probes(probe)
+    trigger, by_task = group / "prefer/trigger", "hist:keys=common_pid"
+    switches = [group / "scan/enable", group / "scanned/enable"]
+    (TRACING / "trace").write_text("", encoding="ascii")
+    with agent.written({trigger: by_task, **dict.fromkeys(switches, "1")},
+                       {trigger: f"!{by_task}", **dict.fromkeys(switches, "0")}):
+        yield found
+        found.update(scans=calls(text_of(TRACING / "trace")), preferred=by_key(group / "prefer"))
+    for name in PROBES:
+        agent.change_probes(f"-:lmm_bench/{name}")
 
 
 def cpu_ns() -> int:
@@ -113,14 +160,15 @@ def delays(argv: Sequence[str]) -> Iterator[Step]:
 
 
 @contextmanager
-def observed_load(sleeper: Sequence[str]) -> Iterator[Step]:
+def observed_load(sleeper: Sequence[str], nodes: bool) -> Iterator[Step]:
     """Yields what is filled in afterwards: all that is measured on every host."""
     found: Step = {}
-    failed = {KMEM / REQUEST / "trigger": FAILED}
+    counted = {KMEM / REQUEST / "trigger": FAILED, FLUSH / "trigger": FLUSH_TRIGGER}
     with (
         agent.histograms(agent.CROSSINGS, agent.TRIGGER),
         agent.histograms([EXTFRAG], EXTFRAG_TRIGGER),
-        agent.written(failed, {path: f"!{text}" for path, text in failed.items()}),
+        agent.written(counted, {path: f"!{text}" for path, text in counted.items()}),
+        balancing(nodes) as balanced,
         sampled(SAMPLE_S if sleeper else QUIET_S) as samples,
     ):
         with delays(sleeper) as late, agent.vmstat_change() as events:
@@ -129,11 +177,11 @@ def observed_load(sleeper: Sequence[str]) -> Iterator[Step]:
             found["seconds"] = time.monotonic() - began
             found["cpu_ns"] = cpu_ns() - ran
             found["stat"] = {name: value - before[name] for name, value in stat().items()}
-        found["hits"] = {event: by_order(event) for event in agent.CROSSINGS}
+        found["hits"] = {event: by_key(KMEM / event) for event in agent.CROSSINGS}
         found["extfrag"] = agent.fallbacks()
-        found["failed"] = by_order(REQUEST)
+        found.update(failed=by_key(KMEM / REQUEST), flushes=by_key(FLUSH))
     found.update(events={name: value for name, value in events.items() if value}, late=late,
-                 samples=samples, blocks=blocks_share())
+                 samples=samples, blocks=blocks_share(), **balanced)
 
 
 def supported() -> list[str]:
@@ -172,7 +220,7 @@ def observed(step: Step) -> Step:
     with switched_on(policies):
         for todo in step["before"]:
             agent.ACTIONS[todo["do"]](todo)
-        with observed_load(step["sleeper"]) as found:
+        with observed_load(step["sleeper"], step["nodes"]) as found:
             found["load"] = agent.ACTIONS[step["load"]["do"]](step["load"])
         if step["huge"]:
             found["huge"] = agent.huge_pages_to_be_had()

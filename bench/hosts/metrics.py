@@ -40,6 +40,21 @@ def remote_faults(result: guest.Result) -> float:
     return events("numa_hint_faults")(result) - events("numa_hint_faults_local")(result)
 
 
+def flushes(*reasons: int) -> Value:
+    """TLB flushes for one of these reasons, as enum tlb_flush_reason numbers them."""
+    return lambda result: float(sum(result["flushes"].get(str(reason), 0) for reason in reasons))
+
+
+def scans(figure: Callable[[list[int]], float]) -> Value:
+    """A figure of the microseconds of all calls of task_numa_work()."""
+    return lambda result: float(figure(result.get("scans") or [0]))
+
+
+def flips(result: guest.Result) -> float:
+    """How often a task's preferred node became another: its first one is none of these."""
+    return float(sum(hits - 1 for hits in result.get("preferred", {}).values()))
+
+
 def mean(*names: str) -> Value:
     """The mean of the sum of samples."""
     return lambda result: statistics.fmean(
@@ -79,7 +94,14 @@ METRICS: Mapping[str, Value] = {
     "pages from another node": events("numa_miss"),
     "hint faults": events("numa_hint_faults"),
     "hint faults of pages of another node": remote_faults,
-    "pages promoted and demoted": events("pgpromote_success", "pgdemote_"),
+    "task_numa_work, us a call": scans(statistics.fmean),
+    "task_numa_work, us of the longest call": scans(max),
+    "changes of a preferred node": flips,
+    "pages promoted": events("pgpromote_success"),
+    "pages demoted": events("pgdemote_"),
+    "TLB flushes at a task switch": flushes(0),
+    "TLB flushes sent to other CPUs": flushes(4),
+    "TLB flushes of a CPU's own": flushes(2, 3),
     "OOM kills": events("oom_kill"),
     "longest wake-up delay, us": lambda result: float(result["late"].get("worst_ns", 0)) / 1e3,
     "wake-up delay of one in 100, us":

@@ -33,6 +33,6 @@ TIERS = Host(
     "tiers", "1 GiB of fast and 512 MiB of slow memory, demotion and tiering on; half of a file "
     "in slow memory is hot, for 12 s",
     program("numaload", "-p tier -s 12"),
-    ("us a unit of work", "pages promoted and demoted", "hint faults"),
+    ("us a unit of work", "pages promoted", "pages demoted", "hint faults"),
     setup=tiers, slow="512M", without=CMA, shift=SHIFT, kernels=("6.12", "7.2"),
 )

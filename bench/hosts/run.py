@@ -57,7 +57,8 @@ def observe(plan: Plan, host: Host, name: str, side: str) -> None:
     # As often, in instructions, on every host.
     sleeper = [] if host.quiet else [load_program("hosts/sleeper"), str(1 << host.shift)]
     plan.add("observed", name, policies=[] if side == STOCK else [side], load=host.load(),
-             before=list(host.before), huge=host.huge, sleeper=sleeper)
+             before=list(host.before), huge=host.huge, sleeper=sleeper,
+             nodes=host.nodes > 1 or bool(host.slow))
 
 
 def run(host: Host, image: Image, sides: Sequence[str], pairs: int, name: str,

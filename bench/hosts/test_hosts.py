@@ -7,7 +7,7 @@ import random
 import pytest
 
 from bench import guest
-from bench.hosts import page, run
+from bench.hosts import agent, metrics, page, run
 from bench.hosts.hosts import HOSTS
 from bench.hosts.verdict import (
     BETTER,
@@ -42,6 +42,7 @@ def made_up(dice: random.Random, wake_ups: float, crossings: float) -> guest.Res
     return {
         "seconds": 1.0, "cpu_ns": 2e9 * dice.gauss(1, 0.01), "cost_ns": 100.0,
         "stat": {"intr": 5000, "ctxt": 4000}, "extfrag": [], "failed": {}, "late": {}, "load": {},
+        "flushes": {},
         "hits": {event: {"0": round(dice.gauss(crossings, crossings / 30))}
                  for event in ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")},
         "events": {"pgalloc_dma32": 100000, "pageoutrun": round(dice.gauss(wake_ups, 3))},
@@ -53,6 +54,28 @@ def runs(dice: random.Random, pairs: int) -> run.Runs:
     """Runs in which a policy halves crossings, and wakes kswapd more often."""
     return {"stock": [made_up(dice, 30, 100000) for _ in range(pairs)],
             "pcp": [made_up(dice, 46, 50000) for _ in range(pairs)]}
+
+
+TRACE = """\
+# tracer: nop
+           a-b-71      [000] .....    12.000100: scan: (task_numa_work+0x0)
+             c-72      [001] .....    12.000150: scan: (task_numa_work+0x0)
+           a-b-71      [001] .....    12.000400: scanned: (task_work_run+0x5c <- task_numa_work)
+             d-73      [001] .....    12.000500: scanned: (task_work_run+0x5c <- task_numa_work)
+             c-72      [001] .....    12.000250: scanned: (task_work_run+0x5c <- task_numa_work)
+             c-72      [001] .....    12.000600: scan: (task_numa_work+0x0)
+"""
+
+
+def test_balancing() -> None:
+    """Scans have the time of their own task, and a first preferred node is no change."""
+    result = {"scans": agent.calls(TRACE), "preferred": {"71": 3, "72": 1},
+              "flushes": {"0": 5, "2": 1, "3": 2}}
+    assert result["scans"] == [300, 100]
+    figures = {name: metrics.METRICS[name](result) for name in (
+        "task_numa_work, us a call", "task_numa_work, us of the longest call",
+        "changes of a preferred node", "TLB flushes of a CPU's own")}
+    assert list(figures.values()) == [200, 300, 2, 3]
 
 
 def test_verdicts_and_page() -> None:
