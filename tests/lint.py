@@ -155,7 +155,7 @@ def main() -> int:
     stage.run("the README's picture is the one of its JSON", partial(drawn, "picture"))
     stage.run("the model's page and picture show its predictions", partial(drawn, "model"))
     stage.run("the tables of bench/README are those of their JSON", partial(drawn, "page"))
-    stage.run("docs/hosts.md shows the results of the hosts", partial(drawn, "hosts.page"))
+    stage.run("docs/hosts.md and README show the hosts' results", partial(drawn, "hosts.page"))
     stage.run("bench/mechanisms.md shows the results of the ablation", partial(drawn, "ablate"))
     stage.run("a scenario's functions have one definition", repo_rules.shell_functions)
     stage.run("SPDX on top of every file", repo_rules.spdx)

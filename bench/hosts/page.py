@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write docs/hosts.md: python3 -m bench.hosts.page [--check | --store FILE...]
+"""Write docs/hosts.md and a part of README.md.
 
-The page is made of the files of bench/results/hosts/, one a kernel and host.  --store first puts
+python3 -m bench.hosts.page [--check | --store FILE...]
+
+Both are made of the files of bench/results/hosts/, one a kernel and host.  --store first puts
 a FILE there that `bench.run hosts` wrote.
 """
 
@@ -18,12 +20,16 @@ from bench.hosts.hosts import HOSTS, NOT_YET
 from bench.hosts.verdict import BETTER, LIKELY, NONE, SUSPECT, WORSE
 from bench.table import write_or_check
 from guests.command import call
+from guests.kernels import load
 from guests.report import ROOT, ToolError, main_guard
 
 PAGE = ROOT / "docs/hosts.md"
+README = ROOT / "README.md"
 RESULTS = ROOT / "bench/results/hosts"
 MOST_FIGURES = 3
 MARKS = {WORSE: "−", SUSPECT: "−?", BETTER: "+", LIKELY: "+?", NONE: "="}
+# The columns of the README: the verdicts that put a policy there; the second one is not certain.
+COLUMNS = {"better": (BETTER, LIKELY), "worse": (WORSE, SUSPECT), "no difference shown": ()}
 # What is written is between these.
 BEGIN, END = "<!-- hosts -->\n", "<!-- end -->"
 
@@ -108,6 +114,55 @@ def tables(files: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def columns(data: dict[str, Any], policy: str) -> dict[str, str]:
+    """The columns of a policy on a host, with what is said of the policy there."""
+    found = {row["verdict"] for row in data["rows"] if row["policy"] == policy}
+    said = {name: policy if verdicts[0] in found else f"{policy}?"
+            for name, verdicts in COLUMNS.items() if found & {*verdicts}}
+    # Without a row the kernel has no such policy.
+    return said or ({"no difference shown": policy} if found else {})
+
+
+def advice(host: str, files: Sequence[dict[str, Any]]) -> str:
+    """A host's line of the README: the policies of each column, and the kernels of each."""
+    cells: dict[str, dict[str, list[str]]] = {name: {} for name in COLUMNS}
+    for data in files:
+        for policy in data["policies"]:
+            for name, words in columns(data, policy).items():
+                cells[name].setdefault(words, []).append(data["kernel"])
+    return line([host, *("; ".join(f"{words} ({', '.join(kernels)})"
+                                   for words, kernels in cell.items())
+                         for cell in cells.values())])
+
+
+def unmeasured(files: Sequence[dict[str, Any]], kernels: Sequence[str]) -> list[str]:
+    """A line a kernel: the hosts that nobody has measured there."""
+    there = {(data["kernel"], data["host"]) for data in files}
+    missing = {kernel: [host.name for host in HOSTS.values()
+                        if (kernel, host.name) not in there
+                        and kernel in (host.kernels or kernels)] for kernel in kernels}
+    return [f"- {kernel}: {', '.join(names) if len(names) < len(HOSTS) else 'all'}"
+            for kernel, names in missing.items() if names]
+
+
+def which(files: Sequence[dict[str, Any]]) -> str:
+    """The part of the README that is written."""
+    lines = [line(["host", *COLUMNS]), line(["---"] * (len(COLUMNS) + 1))]
+    for host in HOSTS:
+        if ours := [data for data in files if data["host"] == host]:
+            lines.append(advice(host, ours))
+    missing = unmeasured(files, [kernel.series for kernel in load()[0]])
+    if missing:
+        lines += ["", "Not measured:", "", *missing]
+    return "\n".join([*lines, ""])
+
+
+def between(path: Path, text: str) -> str:
+    """A file with that text where its own is written."""
+    old = path.read_text(encoding="utf-8")
+    return f"{old.partition(BEGIN)[0]}{BEGIN}\n{text}\n{END}{old.partition(END)[2]}"
+
+
 def store(path: Path, folder: Path) -> None:
     """Put a file of a run into a folder; one of a commit that nobody can have is refused."""
     data = json.loads(path.read_text(encoding="utf-8"))
@@ -130,10 +185,9 @@ def results(folder: Path) -> list[dict[str, Any]]:
 def main() -> int:
     """The command."""
     files = results(RESULTS)
-    text = PAGE.read_text(encoding="utf-8")
-    head, tail = text.partition(BEGIN)[0], text.partition(END)[2]
-    text = f"{head}{BEGIN}\n{tables(files)}\n{END}{tail}"
-    return write_or_check({PAGE: text}, "bench.hosts.page")
+    wanted = {PAGE: tables(files), README: which(files)}
+    return write_or_check({path: between(path, text) for path, text in wanted.items()},
+                          "bench.hosts.page")
 
 
 if __name__ == "__main__":

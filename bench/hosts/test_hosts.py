@@ -99,3 +99,17 @@ def test_verdicts_and_page() -> None:
     assert "**− +** − kswapd wake-ups " in text
     assert text.index("## 6.12") < text.index("## Not measured yet")
     assert all(f"**{host}**" in text for host in HOSTS)
+    short = page.which([json.loads(run.document(head, rows))])
+    # "all" has no row: the kernel has no such policy.
+    assert "| cache | pcp (6.12) | pcp (6.12) |  |\n" in short
+    assert "idle" in short and "cache" not in short.partition("- 6.12:")[2].partition("\n")[0]
+
+
+def test_readme_columns() -> None:
+    """What is not certain has a question mark, and what only looks so on one kernel stays apart."""
+    files = [{"host": "idle", "kernel": kernel, "policies": ["pcp", "zonelock"],
+              "rows": [{"policy": "pcp", "verdict": verdict}, {"policy": "pcp", "verdict": NONE},
+                       {"policy": "zonelock", "verdict": NONE}]}
+             for kernel, verdict in (("6.1", SUSPECT), ("6.12", WORSE), ("7.2", WORSE))]
+    assert page.advice("idle", files) == (
+        "| idle |  | pcp? (6.1); pcp (6.12, 7.2) | zonelock (6.1, 6.12, 7.2) |")
