@@ -4,10 +4,16 @@
 from __future__ import annotations
 
 from bench import guest
+from bench.hosts.cache import CACHE_MIB
 from bench.hosts.host import Host, program
 
 SHIFT = 3
 CMA = ("cma",)
+
+
+def full(plan: guest.Plan) -> None:
+    """Fill both nodes with page cache, and read a little on."""
+    plan.add("fill", "page cache", mib=CACHE_MIB, rate=8)
 
 
 def tiers(plan: guest.Plan) -> None:
@@ -18,11 +24,13 @@ def tiers(plan: guest.Plan) -> None:
 
 
 DATABASE = Host(
-    "database", "two nodes of 512 MiB and a CPU; threads that no CPU is told to, which read pages "
-    "of all the memory at random, for 8 s",
-    program("numaload", "-p random -s 8"),
-    ("us a unit of work", "hint faults", "hint faults of pages of another node", "pages migrated"),
-    nodes=2, without=CMA, shift=SHIFT,
+    "database", "two nodes of 512 MiB and a CPU, full of page cache; two threads without a CPU of "
+    "their own write to 96 MiB at random, 90 % of that on one node, for 12 s: to one half of the "
+    "pages, then to the other; a child every second",
+    program("numaload", "-p database"),
+    ("us a unit of work", "hint faults", "hint faults of pages of another node", "pages migrated",
+     "task_numa_work, us a call", "changes of a preferred node"),
+    setup=full, nodes=2, without=CMA, shift=SHIFT,
 )
 PHASES = Host(
     "phases", "two nodes of 512 MiB and a CPU; threads that change places every 3 s, for 12 s",

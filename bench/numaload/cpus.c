@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #define MAX_NODES	8
+#define BIND		2	/* MPOL_BIND */
 
 struct place places[MAX_THREADS];
 
@@ -28,6 +29,18 @@ static unsigned int node_of(int cpu)
 	if (node >= MAX_NODES)
 		errx(1, "node %u: more than %d nodes", node, MAX_NODES);
 	return node;
+}
+
+/* Write to pages that are to be on a node, full as it may be. */
+void touch_on(unsigned int node, char *mem, unsigned long bytes)
+{
+	unsigned long nodes = 1UL << node;
+
+	if (syscall(SYS_set_mempolicy, BIND, &nodes, 8 * sizeof(nodes)))
+		err(1, "set_mempolicy");
+	touch_pages(mem, bytes);
+	if (syscall(SYS_set_mempolicy, 0, NULL, 0))
+		err(1, "set_mempolicy");
 }
 
 /*

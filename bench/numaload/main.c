@@ -27,6 +27,9 @@ static const struct pattern patterns[] = {
 	/* Loose threads, random pages of all. */
 	{ .name = "random", .run = run_threads, .reach = REACH_RANDOM, .loose = true, .mib = 8,
 	  .seconds = 40 },
+	/* As random; most pages on one node, others of them in the second half; children. */
+	{ .name = "database", .run = run_threads, .first = FIRST_UNEVEN, .reach = REACH_HALF,
+	  .loose = true, .mib = 48, .seconds = 12, .phase_ms = 6000, .fork_ms = 1000 },
 	/* Threads on two nodes, random pages of the same few. */
 	{ .name = "pingpong", .run = run_threads, .reach = REACH_RANDOM, .mib = 2, .seconds = 60 },
 	/* Threads that sleep but for 7 % of the time. */

@@ -42,6 +42,7 @@ struct options {
 enum first {
 	FIRST_OWN,	/* the thread that uses it */
 	FIRST_FAR,	/* one on another node */
+	FIRST_UNEVEN,	/* nobody: nine in ten are on the first node, the rest on the next */
 };
 
 /* Which pages a thread uses. */
@@ -49,6 +50,7 @@ enum reach {
 	REACH_OWN,	/* its part, one after the other */
 	REACH_ALL,	/* all threads' parts, one page after the other */
 	REACH_RANDOM,	/* all, at random */
+	REACH_HALF,	/* at random, of every part one half, and in the next phase the other */
 };
 
 /*
@@ -65,7 +67,8 @@ enum reach {
  * threads	number of threads, processes or pairs; 0: one a CPU
  * mib		size of a thread's part
  * seconds	time
- * phase_ms	time after which two threads swap their parts; 0: never
+ * phase_ms	time after which two threads swap their parts, or halves; 0: never
+ * fork_ms	time after which another child begins, which writes to some pages and ends
  */
 struct pattern {
 	const char *name;
@@ -82,6 +85,7 @@ struct pattern {
 	unsigned long mib;
 	unsigned long seconds;
 	unsigned long phase_ms;
+	unsigned long fork_ms;
 };
 
 /* What the threads or processes of a run have in common. */
@@ -121,6 +125,7 @@ void read_counters(__u64 *values);
 
 unsigned int choose_cpus(void);
 void unpin(void);
+void touch_on(unsigned int node, char *mem, unsigned long bytes);
 
 void run_threads(const struct options *opt);
 void run_processes(const struct options *opt);

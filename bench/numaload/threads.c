@@ -4,12 +4,17 @@
  */
 #include "numaload.h"
 
+#include <signal.h>
 #include <sys/syscall.h>
 
 /* So many pages of each thread are looked at. */
 #define SAMPLE_PAGES	64
 /* So many percent of every thread's pages on its node: it has converged. */
 #define CONVERGED	90
+/* A child writes to so many pages. */
+#define CHILD_PAGES	256
+/* Of ten pages of a part that is uneven, so many are on the first node. */
+#define UNEVEN		9
 
 struct worker {
 	pthread_t thread;
@@ -60,6 +65,10 @@ static char *page_of(const struct options *opt, const struct worker *me,
 		return part_of(opt, me, phase) + at % pages * PAGE;
 	case REACH_RANDOM:
 		at = random_next(seed);
+		break;
+	case REACH_HALF:
+		/* Of its number the last bit is that of the half. */
+		at = random_next(seed) << 1 | phase % 2;
 		break;
 	case REACH_ALL:
 		break;
@@ -172,6 +181,18 @@ static void print_times(const struct sight *sight, bool cut_short)
 	}
 }
 
+/* A child of a server: it has the memory of all, and pays for what it writes to. */
+static void have_child(const struct options *opt)
+{
+	unsigned long i;
+
+	if (fork_child())
+		return;
+	for (i = 0; i < CHILD_PAGES; i++)
+		visit(workers[i % opt->threads].part + i * PAGE);
+	_exit(0);
+}
+
 static void begin_threads(const struct options *opt)
 {
 	bool apart = opt->pattern->apart;
@@ -193,6 +214,12 @@ static void begin_threads(const struct options *opt)
 			pin(far_cpu(opt, places[i].node));
 			touch_pages(me->part, opt->part);
 		}
+		if (opt->pattern->first == FIRST_UNEVEN) {
+			unsigned long most = opt->part / PAGE * UNEVEN / 10 * PAGE;
+
+			touch_on(places[0].node, me->part, most);
+			touch_on(places[1].node, me->part + most, opt->part - most);
+		}
 	}
 	unpin();
 	for (i = 0; i < opt->threads; i++)
@@ -208,6 +235,8 @@ void run_threads(const struct options *opt)
 	static struct sight sight;
 	__u64 start, at, i, sum = 0;
 
+	/* Nobody waits for children. */
+	signal(SIGCHLD, SIG_IGN);
 	begin_threads(opt);
 	start = now_ns();
 	sight.since = start;
@@ -221,6 +250,8 @@ void run_threads(const struct options *opt)
 			sight.since = at;
 			WRITE_ONCE(shared->phase, shared->phase + 1);
 		}
+		if (opt->pattern->fork_ms && i * SAMPLE_MS % opt->pattern->fork_ms == 0)
+			have_child(opt);
 	}
 	for (i = 0; i < opt->threads; i++)
 		sum += READ_ONCE(workers[i].work);

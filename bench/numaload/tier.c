@@ -7,17 +7,7 @@
 #include <sys/syscall.h>
 
 #define SLOW_NODE	1
-#define BIND		2	/* MPOL_BIND */
 #define LOOK_PAGES	1024UL
-
-static void bind_memory(bool on)
-{
-	unsigned long nodes = 1UL << SLOW_NODE;
-
-	if (syscall(SYS_set_mempolicy, on ? BIND : 0, on ? &nodes : NULL,
-		    on ? 8 * sizeof(nodes) : 0))
-		err(1, "set_mempolicy");
-}
 
 /* A file on the slow node, mapped to be read. */
 static char *map_slow(unsigned long bytes)
@@ -30,9 +20,7 @@ static char *map_slow(unsigned long bytes)
 	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mem == MAP_FAILED)
 		err(1, "mmap");
-	bind_memory(true);
-	touch_pages(mem, bytes);
-	bind_memory(false);
+	touch_on(SLOW_NODE, mem, bytes);
 	munmap(mem, bytes);
 	mem = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (mem == MAP_FAILED)
