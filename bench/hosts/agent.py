@@ -133,7 +133,7 @@ def sampled(every: float) -> Iterator[list[dict[str, int]]]:
             last = ended.wait(every)
             free = numbers(Path("/proc/meminfo"))
             samples.append({"free": free["MemFree"], "available": free["MemAvailable"],
-                            **zone_pages(), "depots": depot_pages()})
+                            "total": free["MemTotal"], **zone_pages(), "depots": depot_pages()})
 
     sampler = threading.Thread(target=sample)
     sampler.start()

@@ -66,6 +66,11 @@ def hidden(result: guest.Result) -> float:
     return mean("lists", "depots")(result) / PAGES_A_MIB
 
 
+def not_available(result: guest.Result) -> float:
+    """MiB that are not in MemAvailable, at most: earlyoom kills when these are too many."""
+    return float(max(sample["total"] - sample["available"] for sample in result["samples"])) / 1024
+
+
 METRICS: Mapping[str, Value] = {
     "pages over zone->lock, of 1000": lambda result: crossed(result, True),
     "blocks over zone->lock, of 1000 pages": lambda result: crossed(result, False),
@@ -107,6 +112,7 @@ METRICS: Mapping[str, Value] = {
     "wake-up delay of one in 100, us":
         lambda result: float(result["late"].get("hundredth_ns", 0)) / 1e3,
     "free, and not in MemAvailable, MiB": hidden,
+    "not in MemAvailable, at most, MiB": not_available,
     "interrupts": lambda result: float(result["stat"]["intr"]),
     "context switches": lambda result: float(result["stat"]["ctxt"]),
 }

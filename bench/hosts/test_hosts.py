@@ -46,7 +46,8 @@ def made_up(dice: random.Random, wake_ups: float, crossings: float) -> guest.Res
         "hits": {event: {"0": round(dice.gauss(crossings, crossings / 30))}
                  for event in ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")},
         "events": {"pgalloc_dma32": 100000, "pageoutrun": round(dice.gauss(wake_ups, 3))},
-        "samples": [{"lists": 2000, "depots": 0, "boost": 0}], "blocks": 0.5,
+        "samples": [{"lists": 2000, "depots": 0, "boost": 0, "total": 2048, "available": 1024}],
+        "blocks": 0.5,
     }
 
 
