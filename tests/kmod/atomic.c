@@ -2,8 +2,9 @@
 /*
  * lmm_atomic.ko - pages asked for as a network card's driver asks for them
  *
- * A timer asks for BURST pages a tick, in softirq, and keeps the HELD newest: GFP_ATOMIC,
+ * A timer asks for BURST blocks a tick, in softirq, and keeps the HELD newest: GFP_ATOMIC,
  * without a warning when there are none.  `served` and `failed` count the requests.
+ * Their orders are 0 to `most_order` in turn: jumbo frames have more than one page each.
  */
 #include <linux/gfp.h>
 #include <linux/jiffies.h>
@@ -20,15 +21,16 @@
 /* All of these belong to the timer. */
 LMM_PARAM(ulong, served, 0, "requests that got their page");
 LMM_PARAM(ulong, failed, 0, "requests that did not");
+LMM_PARAM(uint, most_order, 0, "the largest order that is asked for");
 
 /* A ring: what was got at each place, NULL where there was nothing. */
 static struct page *packets[HELD];
 static unsigned int newest;
 
-static void packet_drop(struct page *page)
+static void packet_drop(unsigned int at)
 {
-	if (page)
-		__free_page(page);
+	if (packets[at])
+		__free_pages(packets[at], at % (most_order + 1));
 }
 
 static void packets_arrive(struct timer_list *timer)
@@ -36,8 +38,9 @@ static void packets_arrive(struct timer_list *timer)
 	unsigned int i;
 
 	for (i = 0; i < BURST; i++) {
-		packet_drop(packets[newest]);
-		packets[newest] = alloc_page(GFP_ATOMIC | __GFP_NOWARN);
+		packet_drop(newest);
+		packets[newest] = alloc_pages(GFP_ATOMIC | __GFP_COMP | __GFP_NOWARN,
+					      newest % (most_order + 1));
 		if (packets[newest])
 			served++;
 		else
@@ -62,7 +65,7 @@ static void __exit lmm_atomic_exit(void)
 	/* That only the timer itself arms it again does not matter to this. */
 	lmm_timer_delete_sync(&arrival);
 	for (i = 0; i < HELD; i++)
-		packet_drop(packets[i]);
+		packet_drop(i);
 }
 
 module_init(lmm_atomic_init);
