@@ -495,16 +495,21 @@ def scans_counted() -> Iterator[dict[str, int]]:
         change_probes(f"-:lmm_bench/{event}")
 
 
-def fallbacks() -> list[dict[str, int]]:
-    """Fall-backs to blocks of another type that were counted, by kind."""
+def hist_rows(event: str) -> list[dict[str, int]]:
+    """What an event's hist trigger counted: the keys of each row, and its hits."""
     rows = []
-    for line in text_of(KMEM / EXTFRAG / "hist").splitlines():
+    for line in text_of(KMEM / event / "hist").splitlines():
         words = line.replace(",", " ").replace(":", " ").split()
         if words[:1] == ["{"] and words[-2:-1] == ["hitcount"]:
             keys = words[1 : words.index("}")]
             row = dict(zip(keys[::2], map(int, keys[1::2]), strict=True))
             rows.append({**row, "hits": int(words[-1])})
     return rows
+
+
+def fallbacks() -> list[dict[str, int]]:
+    """Fall-backs to blocks of another type that were counted, by kind."""
+    return hist_rows(EXTFRAG)
 
 
 def block_types() -> dict[str, int]:
@@ -606,7 +611,7 @@ def build_load(step: Step) -> Step:
 
 def modprobe(step: Step) -> Step:
     """Load a module by name."""
-    call(["modprobe", step["module"]])
+    call(["modprobe", step["module"], *step.get("params", [])])
     return {}
 
 

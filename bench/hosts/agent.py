@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +33,9 @@ from bench.agent import (
 LIVEMM = Path("/sys/kernel/debug/livemm")
 # A request that got nothing: the event has no page's number then.
 REQUEST = "mm_page_alloc"
-FAILED = f"{agent.TRIGGER} if pfn == 0xffffffffffffffff"
+FAILED = "hist:keys=order,gfp_flags if pfn == 0xffffffffffffffff"
+# A request may use reserves, and may not wait: gfp_flags are so on all kernels.
+MAY_WAIT, URGENT = 0x400, 0x20
 FLUSH, FLUSH_TRIGGER = EVENTS / "tlb/tlb_flush", "hist:keys=reason"
 # What balancing between nodes does: from the call of a scan to its return, and who gets another
 # preferred node.
@@ -109,6 +112,15 @@ def balancing(wanted: bool) -> Iterator[Step]:
         agent.change_probes(f"-:lmm_bench/{name}")
 
 
+def failed_by_order(atomic: bool) -> dict[str, int]:
+    """Requests that got nothing, all of them or those that are atomic."""
+    found: Counter[str] = Counter()
+    for row in agent.hist_rows(REQUEST):
+        if not atomic or row["gfp_flags"] & (MAY_WAIT | URGENT) == URGENT:
+            found[str(row["order"])] += row["hits"]
+    return dict(found)
+
+
 def cpu_ns() -> int:
     """For how long tasks ran, on all CPUs; where the clock counts instructions, how many."""
     rows = (line.split() for line in text_of(Path("/proc/schedstat")).splitlines())
@@ -179,9 +191,11 @@ def observed_load(sleeper: Sequence[str], nodes: bool) -> Iterator[Step]:
             found["stat"] = {name: value - before[name] for name, value in stat().items()}
         found["hits"] = {event: by_key(KMEM / event) for event in agent.CROSSINGS}
         found["extfrag"] = agent.fallbacks()
-        found.update(failed=by_key(KMEM / REQUEST), flushes=by_key(FLUSH))
+        found.update(failed=failed_by_order(False), failed_atomic=failed_by_order(True),
+                     flushes=by_key(FLUSH))
     found.update(events={name: value for name, value in events.items() if value}, late=late,
-                 samples=samples, blocks=blocks_share(), **balanced)
+                 samples=samples, blocks=blocks_share(),
+                 reserved=agent.block_types().get("HighAtomic", 0), **balanced)
 
 
 def supported() -> list[str]:

@@ -23,9 +23,9 @@ def crossed(result: guest.Result, pages: bool) -> float:
     return float(1000 * hits / max(events("pgalloc_")(result), 1))
 
 
-def failed(result: guest.Result, least: int, most: int) -> float:
-    """Requests of these orders that got nothing."""
-    return float(sum(count for order, count in result["failed"].items()
+def failed(result: guest.Result, least: int, most: int, which: str = "failed") -> float:
+    """Requests of these orders that got nothing: all, or atomic ones."""
+    return float(sum(count for order, count in result[which].items()
                      if least <= int(order) <= most))
 
 
@@ -93,6 +93,10 @@ METRICS: Mapping[str, Value] = {
     "pages migrated": events("pgmigrate_success"),
     "failed requests, orders 0 to 3": lambda result: failed(result, 0, COSTLY_ORDER),
     "failed requests, orders 4 and more": lambda result: failed(result, COSTLY_ORDER + 1, 99),
+    "failed atomic requests, order 0": lambda result: failed(result, 0, 0, "failed_atomic"),
+    "failed atomic requests, orders 1 to 3":
+        lambda result: failed(result, 1, COSTLY_ORDER, "failed_atomic"),
+    "blocks reserved for atomic requests": lambda result: float(result["reserved"]),
     "free memory not in huge blocks, %": lambda result: 100 * (1 - float(result["blocks"])),
     "huge pages not to be had afterwards":
         lambda result: compare.huge_missing(result) if "huge" in result else 0.0,

@@ -3,6 +3,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -37,12 +38,29 @@ def test_signs() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
 
 
+def test_failed_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request is atomic if it may use reserves and may not wait."""
+    monkeypatch.setattr("bench.agent.KMEM", tmp_path)
+    (tmp_path / agent.REQUEST).mkdir()
+    (tmp_path / agent.REQUEST / "hist").write_text("""# event histogram
+{ order:          9, gfp_flags:    1843402 } hitcount:          7
+{ order:          1, gfp_flags:     272416 } hitcount:          3
+{ order:          1, gfp_flags:     264224 } hitcount:          2
+{ order:          0, gfp_flags:       3296 } hitcount:          1
+
+Totals:
+    Hits: 13
+""", encoding="ascii")
+    assert agent.failed_by_order(False) == {"9": 7, "1": 5, "0": 1}
+    assert agent.failed_by_order(True) == {"1": 5}
+
+
 def made_up(dice: random.Random, wake_ups: float, crossings: float) -> guest.Result:
     """A run."""
     return {
         "seconds": 1.0, "cpu_ns": 2e9 * dice.gauss(1, 0.01), "cost_ns": 100.0,
-        "stat": {"intr": 5000, "ctxt": 4000}, "extfrag": [], "failed": {}, "late": {}, "load": {},
-        "flushes": {},
+        "stat": {"intr": 5000, "ctxt": 4000}, "extfrag": [], "failed": {},
+        "failed_atomic": {}, "reserved": 0, "late": {}, "load": {}, "flushes": {},
         "hits": {event: {"0": round(dice.gauss(crossings, crossings / 30))}
                  for event in ("mm_page_alloc_zone_locked", "mm_page_pcpu_drain")},
         "events": {"pgalloc_dma32": 100000, "pageoutrun": round(dice.gauss(wake_ups, 3))},
