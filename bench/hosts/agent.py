@@ -49,6 +49,7 @@ QUIET_S = 60.0
 # Held until the guest ends.
 HELD: list[subprocess.Popen[str]] = []
 CGROUPS = Path("/run/cgroups")
+SHADOW = Path("/sys/module/lmm_shadow/parameters")
 
 
 def zone_pages() -> dict[str, int]:
@@ -325,8 +326,22 @@ def contained(step: Step) -> Step:
     return {"codes": [program.wait() for program in programs]}
 
 
+def watched(step: Step) -> Step:
+    """Run a program that prints JSON, and whose memory an MMU notifier watches as a VM's."""
+    counts = ("invalidations", "invalidated")
+    before = {name: int(text_of(SHADOW / name)) for name in counts}
+    with subprocess.Popen([step["program"], *step["args"]], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True) as program:
+        (SHADOW / "watch").write_text(str(program.pid), encoding="ascii")
+        output = program.communicate()[0]
+    if program.returncode:
+        raise StepError(f"{step['program']}: status {program.returncode}")
+    return {**json.loads(output), "reasons": text_of(SHADOW / "reasons"),
+            **{name: int(text_of(SHADOW / name)) - was for name, was in before.items()}}
+
+
 agent.ACTIONS.update({action.__name__: action for action in (
-    observed, costed, beside, hold, disks, zram, small_files, backup, contained
+    observed, costed, beside, hold, disks, zram, small_files, backup, contained, watched
 )})
 
 if __name__ == "__main__":

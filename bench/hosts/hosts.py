@@ -6,18 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bench.guest import PAGETOUCH
-from bench.hosts import cache, containers, files, idle, nodes, receive, small, swapping
+from bench.hosts import cache, containers, files, idle, nodes, owners, receive, small, swapping
 from bench.hosts.host import Host, beside
 
 HOSTS: Mapping[str, Host] = {host.name: host for host in (
     cache.CACHE, small.SMALL, small.TWO_ZONES, receive.RECEIVE, files.BUILD, files.METADATA,
     swapping.SWAP, swapping.ZRAM, containers.CONTAINERS, nodes.DATABASE, nodes.PHASES, nodes.TIERS,
-    idle.IDLE,
+    owners.VM_HOST, idle.IDLE,
 )}
 # What nobody has measured yet, in the words of the page.
 NOT_YET: Mapping[str, str] = {
     "device": "a CMA owner that takes and gives (7.2 and later)",
-    "VM host": "an address space with an MMU notifier",
     "zswap": "swap on a disk behind zswap",
 }
 # Shows that the bench works, and is on no page.

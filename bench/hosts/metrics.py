@@ -111,6 +111,7 @@ METRICS: Mapping[str, Value] = {
     "TLB flushes at a task switch": flushes(0),
     "TLB flushes sent to other CPUs": flushes(4),
     "TLB flushes of a CPU's own": flushes(2, 3),
+    "ranges taken from a VM": lambda result: float(result["load"].get("invalidations", 0)),
     "OOM kills": events("oom_kill"),
     "longest wake-up delay, us": lambda result: float(result["late"].get("worst_ns", 0)) / 1e3,
     "wake-up delay of one in 100, us":
