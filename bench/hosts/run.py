@@ -42,6 +42,7 @@ PAIRS, AGAIN = 5, 10
 # With the fewest pairs, one in sixteen is the rarest that flips of signs can say.
 LOOKS = 0.1
 SECONDS = 10800
+HUGE = {"enabled": "always", "defrag": "madvise"}
 
 HostRow = dict[str, Any]
 Runs = dict[str, list[guest.Result]]
@@ -73,6 +74,9 @@ def run(host: Host, image: Image, sides: Sequence[str], pairs: int, name: str,
                 huge="always", kargs=host.kargs, agent="bench.hosts.agent", modroot=modroot,
                 allowed=[guest.OOM_PRINTS])
     plan.add("modprobe", "modprobe livemm", module="livemm")
+    # As on a host of more memory: with less than 512 MiB the kernel has no huge pages.
+    for name, text in HUGE.items():
+        plan.add("write", name, path=f"/sys/kernel/mm/transparent_hugepage/{name}", text=text)
     # The stock kernel has nearly every page cross the lock in this load.
     plan.program("costed", "cost", "zoneload", "pipe 32")
     host.setup(plan)
