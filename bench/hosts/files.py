@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from bench import guest
-from bench.guest import load_program
+from bench.guest import PAGETOUCH, load_program
 from bench.hosts.host import Host
 from bench.hosts.swapping import DISKS
 
 JOBS = "-n 6 -j 4 -H 80 -K 80"
-FOLDERS, FILES = 64, 128
+FOLDERS, FILES, SIZE = 64, 256, 9000
 
 
 def sources(plan: guest.Plan) -> None:
@@ -26,7 +26,14 @@ def jobs() -> guest.Step:
 def small_files(plan: guest.Plan) -> None:
     """Make many small files."""
     plan.add("disks", "disks", serials=list(DISKS))
-    plan.add("small_files", "files", folders=FOLDERS, files=FILES)
+    plan.add("small_files", "files", folders=FOLDERS, files=FILES, size=SIZE)
+
+
+def backup() -> guest.Step:
+    """Read all files, then want huge pages."""
+    return {"do": "beside", "argvs": [
+        ["sh", "-c", 'tar -C /run/files -cf - . | cat && exec "$0" -p 1 -w 48 -r 1 -t',
+         load_program(PAGETOUCH)]]}
 
 
 BUILD = Host(
@@ -38,10 +45,10 @@ BUILD = Host(
     setup=sources, huge=True, disks=DISKS,
 )
 METADATA = Host(
-    "metadata", f"512 MiB; {FOLDERS * FILES} small files are read one after the other, nothing of "
-    "them in memory at first; then all of memory is wanted in huge pages",
-    lambda: {"do": "backup"},
-    ("huge pages not to be had afterwards", "fall-backs that mix types", "kswapd wake-ups"),
-    setup=small_files, huge=True, memory="512M", disks=DISKS,
+    "metadata", f"256 MiB; a backup (tar) of {FOLDERS * FILES} small files, nothing of them in "
+    "memory at first; then a process faults 48 MiB in huge pages",
+    backup,
+    ("huge faults that failed", "fall-backs that mix types", "kswapd wake-ups"),
+    setup=small_files, memory="256M", disks=DISKS,
     before=({"do": "write", "path": "/proc/sys/vm/drop_caches", "text": "3"},),
 )
