@@ -7,6 +7,9 @@ from bench import guest
 from bench.guest import PAGETOUCH
 from bench.hosts.host import Host, beside
 
+# Grows, and reads what is swapped out.
+GROWER = "hosts/grower"
+MEMORY = "640M"
 DISKS = {"livemm-files": 512, "livemm-swap": 1024}
 
 
@@ -15,14 +18,17 @@ def disk(plan: guest.Plan) -> None:
     plan.add("disks", "swap", serials=list(DISKS))
 
 
-def compressed(plan: guest.Plan) -> None:
+def zram(plan: guest.Plan) -> None:
     """Swap to compressed memory."""
     plan.add("zram", "zram", mib=512)
 
 
-GROWS = beside((PAGETOUCH, "-p 2 -w 220 -r 1 -H 100"), (PAGETOUCH, "-p 1 -w 64 -r 1 -t"))
-MATTERS = ("pages swapped out", "pages swapped in", "allocation stalls", "kswapd wake-ups")
-WORDS = "512 MiB; two processes have 220 MiB in small pages and one 64 MiB in huge pages, "
-SWAP = Host("swap", f"{WORDS}swap on a disk", GROWS, MATTERS, setup=disk, memory="512M",
+HUGE = (PAGETOUCH, "-p 1 -w 64 -r 2 -t")
+FAST = beside((GROWER, "-w 300"), (GROWER, "-w 300"), HUGE)
+MATTERS = ("pages swapped out", "pages swapped in", "allocation stalls", "kswapd wake-ups",
+           "pages refaulted")
+WORDS = ("640 MiB; two processes grow to 300 MiB each as fast as they can and read a quarter of "
+         "it, one has 64 MiB in huge pages; ")
+SWAP = Host("swap", f"{WORDS}swap on a disk", FAST, MATTERS, setup=disk, memory=MEMORY,
             disks=DISKS)
-ZRAM = Host("zram", f"{WORDS}swap on zram", GROWS, MATTERS, setup=compressed, memory="512M")
+ZRAM = Host("zram", f"{WORDS}swap on zram", FAST, MATTERS, setup=zram, memory=MEMORY)
