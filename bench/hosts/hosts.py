@@ -12,11 +12,10 @@ from bench.hosts.host import Host, beside
 HOSTS: Mapping[str, Host] = {host.name: host for host in (
     cache.CACHE, small.SMALL, small.TWO_ZONES, receive.RECEIVE, files.BUILD, files.METADATA,
     swapping.SWAP, swapping.ZRAM, containers.CONTAINERS, nodes.DATABASE, nodes.PHASES, nodes.TIERS,
-    owners.VM_HOST, idle.IDLE,
+    owners.VM_HOST, owners.DEVICE, idle.IDLE,
 )}
 # What nobody has measured yet, in the words of the page.
 NOT_YET: Mapping[str, str] = {
-    "device": "a CMA owner that takes and gives (7.2 and later)",
     "zswap": "swap on a disk behind zswap",
 }
 # Shows that the bench works, and is on no page.

@@ -55,6 +55,16 @@ def flips(result: guest.Result) -> float:
     return float(sum(hits - 1 for hits in result.get("preferred", {}).values()))
 
 
+def owner_us(result: guest.Result, pick: Callable[[list[float]], float]) -> float:
+    """Of the times that an owner of CMA waits for its pages."""
+    return pick([one["ns"] / 1e3 for one in result["load"].get("allocations", [])] or [0.0])
+
+
+def owner_failed(result: guest.Result) -> float:
+    """Requests of an owner of CMA that got nothing."""
+    return float(sum(bool(one["errno"]) for one in result["load"].get("allocations", [])))
+
+
 def mean(*names: str) -> Value:
     """The mean of the sum of samples."""
     return lambda result: statistics.fmean(
@@ -77,7 +87,8 @@ METRICS: Mapping[str, Value] = {
     "instructions, millions": instructions,
     "seconds of the guest": lambda result: float(result["seconds"]),
     "us a unit of work":
-        lambda result: 1e6 * result["seconds"] / (result["load"].get("work") or float("inf")),
+        lambda result: 1e6 * result["seconds"] / (
+            result["load"].get("work") or result["load"].get("done") or float("inf")),
     "kswapd wake-ups": events("pageoutrun"),
     "pages scanned by kswapd": events("pgscan_kswapd"),
     "pages scanned directly": events("pgscan_direct"),
@@ -112,6 +123,9 @@ METRICS: Mapping[str, Value] = {
     "TLB flushes sent to other CPUs": flushes(4),
     "TLB flushes of a CPU's own": flushes(2, 3),
     "ranges taken from a VM": lambda result: float(result["load"].get("invalidations", 0)),
+    "mean wait for CMA, us": lambda result: owner_us(result, statistics.fmean),
+    "longest wait for CMA, us": lambda result: owner_us(result, max),
+    "failed requests for CMA": owner_failed,
     "OOM kills": events("oom_kill"),
     "longest wake-up delay, us": lambda result: float(result["late"].get("worst_ns", 0)) / 1e3,
     "wake-up delay of one in 100, us":
