@@ -5,7 +5,7 @@ python3 -m bench.run ablate NAME... [--kernel K] [--host HOST,...] [--pairs N]
 python3 -m bench.ablate [--check | --store FILE...]: bench/mechanisms.md from bench/results/ablate/
 
 A mechanism is switched off by texts of its source that are replaced in a copy, where each text
-must stand exactly once.
+must stand exactly once.  tests.lint checks that (--check).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from guests.report import BUILD, ROOT, ToolError, main_guard, say
 
 PAGE = ROOT / "bench/mechanisms.md"
 RESULTS = ROOT / "bench/results/ablate"
-PCP, ZONELOCK = "module/policy/pcp/", "module/policy/zonelock/"
+KERNEL = "6.12"
 GAINS, LOSES = "gains", "loses"
 
 
@@ -43,52 +43,147 @@ class Mechanism:
     words   what it does
     policy  whose it is
     lines   of code that it has, about
-    file    the source
-    texts   each text, and what stands there where the mechanism is off
+    texts   where the mechanism is off: a file of module/policy, a text in it, and what stands there
     hosts   where it should matter
+    kernel  where it is measured
     """
 
     words: str
     policy: str
     lines: int
-    file: str
-    texts: tuple[tuple[str, str], ...]
+    texts: tuple[tuple[str, str, str], ...]
     hosts: Sequence[str]
+    kernel: str = KERNEL
 
 
 MECHANISMS: Mapping[str, Mechanism] = {
     "unseen_refills": Mechanism(
         "pages that may have been taken between two looks count as used, where refills are not "
-        "seen", "pcp", 12, f"{PCP}core_event.c",
-        (("\tif (limits->sees_refills || event->missing", "\tif (true || event->missing"),),
+        "seen", "pcp", 12,
+        (("pcp/core_event.c", "\tif (limits->sees_refills || event->missing",
+          "\tif (true || event->missing"),),
         ("cache", "small")),
     "limited_drain": Mechanism(
         "a full list drains what is outstanding alone, or an eighth", "pcp", 102,
-        f"{PCP}core_event.c",
-        (("\tif (taken && event->drained + use->drained <= high) {", "\tif (false) {"),),
+        (("pcp/core_event.c", "\tif (taken && event->drained + use->drained <= high) {",
+          "\tif (false) {"),),
         ("cache", "build")),
     "size_after_pressure": Mechanism(
         "a list comes back at once to the size that it had before pressure", "pcp", 20,
-        f"{PCP}core_event.c",
-        (("\tout = min_t(long, outstanding(event, sample), limits->sized);", "\tout = 0;"),),
+        (("pcp/core_event.c", "\tout = min_t(long, outstanding(event, sample), limits->sized);",
+          "\tout = 0;"),),
         ("cache", "small", "receive")),
     "spare_blocks": Mechanism(
         "unused blocks of other types make room in a full list", "pcp", 55,
-        f"{PCP}core_event.c",
-        (("\treturn others ? __fls(others) : -1;", "\treturn others ? -1 : -1;"),),
+        (("pcp/core_event.c", "\treturn others ? __fls(others) : -1;",
+          "\treturn others ? -1 : -1;"),),
         ("build", "cache")),
+    "trickle": Mechanism(
+        "a list in use gives back the pages that it never needs, a batch a tick at first", "pcp",
+        18, (("pcp/core_event.c",
+              "\tif (event->least <= batch * PCP_SPARE_BATCHES) {", "\tif (true) {"),),
+        ("cache", "build")),
+    "larger_refills": Mechanism(
+        "refills double while a CPU only allocates (6.1)", "pcp", 25,
+        (("pcp/core_event.c", "pcp_blocked(limits) || limits->near || asked < limits->batch",
+          "true || limits->near || asked < limits->batch"),),
+        ("build", "cache"), "6.1"),
+    "split_refills": Mechanism(
+        "a refill takes a large block and splits it outside of zone->lock (6.1)", "zonelock", 110,
+        (("zonelock/handlers.c", "\tif (migratetype != MIGRATE_MOVABLE || *pages <= 1)",
+          "\tif (migratetype >= 0)"),),
+        ("build", "cache"), "6.1"),
     "gone_ahead": Mechanism(
-        "all that a list gives back in parts goes with the first part", "zonelock", 30,
-        f"{ZONELOCK}ahead.c",
-        (("\tgone = clamp(before->pages, 0, count);", "\tgone = 0;"),),
-        ("cache", "receive")),
+        "all that a list gives back in parts goes with the first part", "zonelock", 60,
+        (("zonelock/ahead.c", "\tgone = clamp(before->pages, 0, count);", "\tgone = 0;"),),
+        ("cache", "receive"), "7.2"),
     "pass_on": Mechanism(
         "what other CPUs are about to take goes to the depot when a list shrinks", "zonelock", 60,
-        f"{ZONELOCK}handlers.c",
-        (("\tif (time_before(jiffies, READ_ONCE(zz->asked_at) + READ_ONCE(zonelock.max_age)))",
+        (("zonelock/handlers.c",
+          "\tif (time_before(jiffies, READ_ONCE(zz->asked_at) + READ_ONCE(zonelock.max_age)))",
           "\tif (zz)"),),
         ("receive", "two-zones")),
+    "worth": Mechanism(
+        "a depot whose pages nobody takes holds fewer", "zonelock", 45,
+        (("zonelock/core.c", "\treturn left ? (worth + 100 * taken / left + 1) / 2 : worth;",
+          "\treturn 100;"),),
+        ("cache", "build", "two-zones")),
+    "bulk_probe": Mechanism(
+        "a bulk request finds the list filled from the depot", "zonelock", 40,
+        (("zonelock/handlers.c", "\tunsigned int have, got = 1;",
+          "\tunsigned int have, got = 0;"),),
+        ("receive",)),
+    "joined_drain": Mechanism(
+        "pages that no depot stores go back joined to larger blocks", "zonelock", 170,
+        (("zonelock/handlers.c", "\t\tif (!stored) {", "\t\tif (!stored && !count) {"),),
+        ("build", "cache")),
+    "guard": Mechanism(
+        "free blocks of the reserve are kept from small movable requests", "pageblock", 261,
+        (("pageblock/core.c", "\treturn movable && order < whole && kept <= want;",
+          "\treturn false;"),),
+        ("build", "cache", "metadata")),
+    "reserve": Mechanism(
+        "the worker makes free blocks ahead of requests", "pageblock", 700,
+        (("pageblock/reserve.c", "\treturn pageblock.vacates && READ_ONCE(pageblock.move_rate);",
+          "\treturn false;"),),
+        ("build", "metadata")),
+    "price": Mechanism(
+        "a block that is dear to empty waits for the budget", "pageblock", 60,
+        (("pageblock/core_reserve.c",
+          "\treturn tokens * PAGEBLOCK_PRICE / (urgent ? 1 : PAGEBLOCK_SHARE);",
+          "\treturn U64_MAX;"),),
+        ("build",)),
+    "hints": Mechanism(
+        "blocks with large free parts are looked at first", "pageblock", 45,
+        (("pageblock/vacate.c", "\tif (!pz->choice.seen)\n\t\thints_look(zone, pz);",
+          "\tif (false)\n\t\thints_look(zone, pz);"),),
+        ("build",)),
+    "unmix": Mechanism(
+        "movable pages are moved out of blocks that were mixed", "pageblock", 81,
+        (("pageblock/unmix.c", "\tif (!pz->mixed || at >= pz->blocks)", "\tif (pz)"),),
+        ("build", "metadata")),
+    "boost": Mechanism(
+        "a refused request raises the watermarks as a mix would", "pageblock", 37,
+        (("pageblock/core.c", "\tif (!most || block * 4 > managed)", "\tif (true)"),),
+        ("build", "cache", "metadata")),
+    "buffers": Mechanism(
+        "buffers of block devices are asked for as unmovable", "pageblock", 20,
+        (("pageblock/policy.c",
+          "\tlmm_buffers_unmovable(LMM_PAGEBLOCK, true);\n", ""),),
+        ("build", "metadata")),
+    "own_node": Mechanism(
+        "a request that would leave its node may mix", "pageblock", 79,
+        (("pageblock/filter.c", "known && !pageblock_allows(verdict) && pageblock_leaves_node",
+          "known && false && pageblock_leaves_node"),),
+        ("database",)),
+    "sampling": Mechanism(
+        "scans between full passes arm one page in sixteen", "numa", 500,
+        (("numa/scan.c", "\tif (kind == NUMA_SCAN_SAMPLING)\n\t\tsampling_begin(entry);",
+          "\tif (false)\n\t\tsampling_begin(entry);"),
+         ("numa/scan.c", "NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;",
+          "NUMA_SCAN_FULL : NUMA_SCAN_FULL;")),
+        ("database", "phases")),
+    "alarm": Mechanism(
+        "a sample with more remote faults has full passes follow", "numa", 175,
+        (("numa/core_alarm.c", "\tbool more = share > expected + NUMA_RESAMPLE_POINTS;",
+          "\tbool more = false;"),),
+        ("database", "phases")),
+    "movement": Mechanism(
+        "pages move to CMA memory before the kernel swaps", "cma", 458,
+        (("cma/balance.c", "\tif (!rate || READ_ONCE(balance.leaving))", "\tif (true)"),),
+        ("device",), "7.2"),
+    "kept_range": Mechanism(
+        "the range that an owner has just had is not used by others", "cma", 255,
+        (("cma/areas.c", ".until = jiffies + READ_ONCE(cma.keep),", ".until = jiffies,"),),
+        ("device",), "7.2"),
 }
+
+
+def lacking(source: str, old: str, new: str, where: str) -> str:
+    """A source where another text stands instead of one."""
+    if source.count(old) != 1:
+        raise ToolError(f"{where} has this {source.count(old)} times: {old}")
+    return source.replace(old, new)
 
 
 def build(name: str, image: Image) -> Path:
@@ -96,13 +191,10 @@ def build(name: str, image: Image) -> Path:
     mechanism = MECHANISMS[name]
     folder = BUILD / "ablate" / image.release
     sync(folder)
-    path = folder / mechanism.file
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    for old, new in mechanism.texts:
-        if text.count(old) != 1:
-            raise ToolError(f"{name}: {mechanism.file} has this {text.count(old)} times: {old}")
-        text = text.replace(old, new)
-    path.write_text(text, encoding="utf-8")
+    for file, old, new in mechanism.texts:
+        path = folder / "module/policy" / file
+        path.write_text(lacking(path.read_text(encoding="utf-8"), old, new, f"{name}: {file}"),
+                        encoding="utf-8")
     for module in folder.glob("*.ko"):
         module.unlink()
     say(f"    building without {name} for {image.name}")
@@ -137,13 +229,25 @@ def rows_of(policy: str, whole: Runs, lacks: Runs) -> list[HostRow]:
     return rows
 
 
-def measure(name: str, host: str, image: Image, modroot: Path, pairs: int) -> list[HostRow]:
-    """Boot a host with the whole module, and with the one that lacks a mechanism."""
-    policy = MECHANISMS[name].policy
-    say(f"---- {name} on host {host}, {image.name}")
+def measure(names: Sequence[str], host: str, image: Image, pairs: int, tree: str) -> None:
+    """Boot a host with the whole module, and without each of some mechanisms of one policy."""
+    policy = MECHANISMS[names[0]].policy
+    say(f"---- host {host}, {image.name}: {policy}, without {', '.join(names)}")
     whole = run(HOSTS[host], image, [policy], pairs, "-whole")
-    lacks = run(HOSTS[host], image, [policy], pairs, "-lacks", modroot)
-    return rows_of(policy, whole, lacks)
+    for name in names:
+        rows = rows_of(policy, whole, run(HOSTS[host], image, [policy], pairs, "-lacks",
+                                          build(name, image)))
+        head = {"bench": "ablate", "mechanism": name, "host": host, "kernel": image.name,
+                "tree": tree, "date": time.strftime("%F", time.gmtime()), "on": HOST,
+                "pairs": pairs}
+        path = OUT / f"ablate-{image.name}-{name}-{host}.json"
+        path.write_text(document(head, rows), encoding="utf-8")
+        shown = [row for row in rows
+                 if row["verdict"] != NONE or row["metric"] in HOSTS[host].matters]
+        say(align([[f"{name}, {host}", "verdict", "stock", "with", "without"], *(
+            [row["metric"], row["verdict"], *(f"{row[key]:.1f}" for key in
+                                              ("stock", "with", "without"))]
+            for row in shown)], 2))
 
 
 def command(argv: Sequence[str], stock: Callable[[str | None], list[Image]], tree: str) -> int:
@@ -151,28 +255,21 @@ def command(argv: Sequence[str], stock: Callable[[str | None], list[Image]], tre
     parser = argparse.ArgumentParser(prog="bench.run ablate",
                                      description="measure what a mechanism is good for")
     parser.add_argument("names", nargs="+", metavar="NAME", help=f"of {', '.join(MECHANISMS)}")
-    parser.add_argument("--kernel", default="6.12", help="a series or a release (6.12)")
+    parser.add_argument("--kernel", help="another kernel than the one where it should matter")
     parser.add_argument("--host", help="other hosts than those where it should matter")
     parser.add_argument("--pairs", type=int, default=PAIRS, help=f"runs a side ({PAIRS})")
     args = parser.parse_args(argv)
-    image = stock(args.kernel)[0]
+    # Mechanisms of a policy share the runs of the whole module.
+    groups: dict[tuple[str, str, str], list[str]] = {}
     for name in args.names:
         if name not in MECHANISMS:
             raise ToolError(f"{name}: not in {', '.join(MECHANISMS)}")
-        modroot = build(name, image)
-        for host in args.host.split(",") if args.host else MECHANISMS[name].hosts:
-            rows = measure(name, host, image, modroot, args.pairs)
-            head = {"bench": "ablate", "mechanism": name, "host": host, "kernel": image.name,
-                    "tree": tree, "date": time.strftime("%F", time.gmtime()), "on": HOST,
-                    "pairs": args.pairs}
-            path = OUT / f"ablate-{image.name}-{name}-{host}.json"
-            path.write_text(document(head, rows), encoding="utf-8")
-            shown = [row for row in rows
-                     if row["verdict"] != NONE or row["metric"] in HOSTS[host].matters]
-            say(align([["figure", "verdict", "stock", "with", "without"], *(
-                [row["metric"], row["verdict"], *(f"{row[key]:.1f}" for key in
-                                                  ("stock", "with", "without"))]
-                for row in shown)], 2))
+        mechanism = MECHANISMS[name]
+        for host in args.host.split(",") if args.host else mechanism.hosts:
+            key = (args.kernel or mechanism.kernel, mechanism.policy, host)
+            groups.setdefault(key, []).append(name)
+    for (kernel, _policy, host), names in groups.items():
+        measure(names, host, stock(kernel)[0], args.pairs, tree)
     return 0
 
 
@@ -214,6 +311,10 @@ def table(files: Sequence[dict[str, Any]]) -> str:
 
 def main() -> int:
     """The page."""
+    for name, mechanism in MECHANISMS.items():
+        for file, old, new in mechanism.texts:
+            source = (ROOT / "module/policy" / file).read_text(encoding="utf-8")
+            lacking(source, old, new, f"{name}: {file}")
     files = results(RESULTS)
     head = PAGE.read_text(encoding="utf-8").partition("| mechanism |")[0]
     return write_or_check({PAGE: f"{head}{table(files)}\n"}, "bench.ablate")
