@@ -51,6 +51,8 @@ static const struct pattern patterns[] = {
 	{ .name = "cost", .run = run_cost, .mib = 2, .seconds = 1 },
 	/* One thread reads half of a file on a slow node. */
 	{ .name = "tier", .run = run_tier, .threads = 1, .mib = 32, .seconds = 40 },
+	/* As tier, in anonymous memory, which the kernel promotes by itself. */
+	{ .name = "tiers", .run = run_tier, .anon = true, .threads = 1, .mib = 160, .seconds = 14 },
 	/* Nothing but pauses. */
 	{ .name = "spin", .run = run_spin, .mib = 1, .seconds = MAX_SECONDS },
 };

@@ -67,6 +67,7 @@ enum reach {
  * threads	number of threads, processes or pairs; 0: one a CPU
  * mib		size of a thread's part
  * seconds	time
+ * anon		memory of a slow node is anonymous; else a file, which is only read
  * phase_ms	time after which two threads swap their parts, or halves; 0: never
  * fork_ms	time after which another child begins, which writes to some pages and ends
  */
@@ -79,6 +80,7 @@ struct pattern {
 	bool company;
 	bool pairs;
 	bool apart;
+	bool anon;
 	unsigned long nap_ms;
 	unsigned long visits;
 	unsigned long threads;

@@ -9,12 +9,18 @@
 #define SLOW_NODE	1
 #define LOOK_PAGES	1024UL
 
-/* A file on the slow node, mapped to be read. */
-static char *map_slow(unsigned long bytes)
+/* Memory on the slow node: a file, mapped to be read, or anonymous. */
+static char *map_slow(unsigned long bytes, bool anon)
 {
-	int fd = memfd_create("numaload", 0);
 	char *mem;
+	int fd;
 
+	if (anon) {
+		mem = map_memory(bytes, MAP_PRIVATE);
+		touch_on(SLOW_NODE, mem, bytes);
+		return mem;
+	}
+	fd = memfd_create("numaload", 0);
 	if (fd < 0 || ftruncate(fd, bytes))
 		err(1, "memfd");
 	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -58,7 +64,7 @@ void run_tier(const struct options *opt)
 {
 	__u64 time = opt->seconds * NSEC_PER_SEC, start = now_ns(), now, all = 0, work = 0;
 	unsigned long hot = opt->part / 2, at = 0;
-	char *mem = map_slow(opt->part);
+	char *mem = map_slow(opt->part, opt->pattern->anon);
 
 	for (at = 0; at < opt->part; at += PAGE)
 		read_page(mem + at);
