@@ -292,6 +292,14 @@ def zram(step: Step) -> Step:
     return {}
 
 
+def zswap(step: Step) -> Step:
+    """Swap to a disk, behind memory that is compressed."""
+    disks(step)
+    folder = Path("/sys/module/zswap/parameters")
+    (folder / "enabled").write_text("Y", encoding="ascii")
+    return {path.name: text_of(path) for path in folder.iterdir()}
+
+
 def small_files(step: Step) -> Step:
     """Make many small files on the disk; none is left to be written."""
     size = step["size"]
@@ -337,7 +345,7 @@ def watched(step: Step) -> Step:
 
 
 agent.ACTIONS.update({action.__name__: action for action in (
-    observed, costed, beside, hold, disks, zram, small_files, contained, watched
+    observed, costed, beside, hold, disks, zram, zswap, small_files, contained, watched
 )})
 
 if __name__ == "__main__":

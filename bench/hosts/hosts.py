@@ -11,13 +11,9 @@ from bench.hosts.host import Host, beside
 
 HOSTS: Mapping[str, Host] = {host.name: host for host in (
     cache.CACHE, small.SMALL, small.TWO_ZONES, receive.RECEIVE, files.BUILD, files.METADATA,
-    swapping.SWAP, swapping.ZRAM, containers.CONTAINERS, nodes.DATABASE, nodes.PHASES, nodes.TIERS,
-    owners.VM_HOST, owners.DEVICE, idle.IDLE,
+    swapping.SWAP, swapping.SWAP_SLOW, swapping.ZRAM, swapping.ZSWAP, containers.CONTAINERS,
+    nodes.DATABASE, nodes.PHASES, nodes.TIERS, owners.VM_HOST, owners.DEVICE, idle.IDLE,
 )}
-# What nobody has measured yet, in the words of the page.
-NOT_YET: Mapping[str, str] = {
-    "zswap": "swap on a disk behind zswap",
-}
 # Shows that the bench works, and is on no page.
 SMOKE = Host("smoke", "1 GiB; two processes fault and unmap 4 MiB",
              beside((PAGETOUCH, "-p 2 -w 4 -r 2")), ("instructions, millions",))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.hosts.hosts import HOSTS, NOT_YET
+from bench.hosts.hosts import HOSTS
 from bench.hosts.verdict import BETTER, LIKELY, NONE, SUSPECT, WORSE
 from bench.table import write_or_check
 from guests.command import call
@@ -108,9 +108,9 @@ def tables(files: Sequence[dict[str, Any]]) -> str:
         lines += of_kernel(kernel, [data for data in files if data["kernel"] == kernel])
     there = {data["host"] for data in files}
     missing = {host.name: host.words for host in HOSTS.values() if host.name not in there}
-    if missing or NOT_YET:
+    if missing:
         lines += ["## Not measured yet", "",
-                  *(f"- **{name}**: {words}" for name, words in {**missing, **NOT_YET}.items()), ""]
+                  *(f"- **{name}**: {words}" for name, words in missing.items()), ""]
     return "\n".join(lines)
 
 
