@@ -517,7 +517,9 @@ def block_types() -> dict[str, int]:
     lines = text_of(Path("/proc/pagetypeinfo")).splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("Number of blocks"))
     names = lines[at].split()[4:]
-    rows = [line.split()[4:] for line in lines[at + 1 :] if line.startswith("Node")]
+    # Another node's free pages are between its blocks and those of the node before.
+    rows = [line.split()[4:] for line in lines[at + 1 :]
+            if line.startswith("Node") and ", type " not in line]
     return {name: sum(int(row[i]) for row in rows) for i, name in enumerate(names)}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import agent as bench_agent
 from bench import guest
 from bench.hosts import agent, metrics, page, run
 from bench.hosts.hosts import HOSTS
@@ -95,6 +96,26 @@ def test_balancing() -> None:
         "task_numa_work, us a call", "task_numa_work, us of the longest call",
         "changes of a preferred node", "TLB flushes of a CPU's own")}
     assert list(figures.values()) == [200, 300, 2, 3]
+
+
+NODE = """\
+Page block order: 9
+Pages per block:  512
+
+Free pages count per migrate type at order       0      1
+Node    {node}, zone    DMA32, type    Unmovable      3      4
+Node    {node}, zone    DMA32, type   HighAtomic      5      6
+
+Number of blocks type     Unmovable   HighAtomic
+Node {node}, zone    DMA32           30            {node}
+"""
+
+
+def test_block_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks are those of all nodes, each of which has its own table of free pages, too."""
+    monkeypatch.setattr(bench_agent, "text_of",
+                        lambda _path: "".join(NODE.format(node=node) for node in range(3)))
+    assert bench_agent.block_types() == {"Unmovable": 90, "HighAtomic": 3}
 
 
 def test_verdicts_and_page() -> None:
