@@ -8,7 +8,7 @@ from bench.guest import PAGETOUCH, load_program
 from bench.hosts.host import Host
 from bench.hosts.swapping import DISKS
 
-JOBS = "-n 6 -j 4 -H 80 -K 80"
+JOBS = "-n 8 -j 4 -H 170 -K 120"
 FOLDERS, FILES, SIZE = 64, 256, 9000
 
 
@@ -37,12 +37,12 @@ def backup() -> guest.Step:
 
 
 BUILD = Host(
-    "build", "1 GiB; four workers build: short processes, files, page tables; then all of memory "
-    "is wanted in huge pages",
+    "build", "512 MiB; four workers that hold 170 MiB build: short processes, files, page tables; "
+    "then all of memory is wanted in huge pages",
     jobs,
     ("huge pages not to be had afterwards", "huge faults that failed", "allocation stalls",
-     "fall-backs that mix types"),
-    setup=sources, huge=True, disks=DISKS,
+     "fall-backs that mix types", "kswapd wake-ups"),
+    setup=sources, huge=True, memory="512M", disks=DISKS,
 )
 METADATA = Host(
     "metadata", f"256 MiB; a backup (tar) of {FOLDERS * FILES} small files, nothing of them in "
