@@ -8,7 +8,7 @@ from bench.guest import PAGETOUCH, load_program
 from bench.hosts.host import Host
 from bench.hosts.swapping import DISKS
 
-JOBS = "-n 8 -j 4 -H 170 -K 120"
+JOBS = "-n 6 -j 4 -H 80 -K 80"
 FOLDERS, FILES, SIZE = 64, 256, 9000
 
 
@@ -37,18 +37,19 @@ def backup() -> guest.Step:
 
 
 BUILD = Host(
-    "build", "512 MiB; four workers that hold 170 MiB build: short processes, files, page tables; "
-    "then all of memory is wanted in huge pages",
+    "build", "1 GiB; four workers build: short processes, files, page tables; then all of memory "
+    "is wanted in huge pages",
     jobs,
     ("huge pages not to be had afterwards", "huge faults that failed", "allocation stalls",
-     "fall-backs that mix types", "kswapd wake-ups"),
-    setup=sources, huge=True, memory="512M", disks=DISKS,
+     "fall-backs that mix types"),
+    setup=sources, huge=True, disks=DISKS, boots=True, without=("pcp", "zonelock", "numa", "cma"),
 )
 METADATA = Host(
     "metadata", f"256 MiB; a backup (tar) of {FOLDERS * FILES} small files, nothing of them in "
     "memory at first; then a process faults 48 MiB in huge pages",
     backup,
     ("huge faults that failed", "fall-backs that mix types", "kswapd wake-ups"),
-    setup=small_files, memory="256M", disks=DISKS,
+    setup=small_files, memory="256M", disks=DISKS, boots=True,
+    without=("pcp", "zonelock", "numa", "cma"),
     before=({"do": "write", "path": "/proc/sys/vm/drop_caches", "text": "3"},),
 )

@@ -36,6 +36,7 @@ class Host:
     huge    huge pages are asked for after each run
     kernels where there is such a host; empty: everywhere
     without policies that have nothing to do there, and are measured in `all` alone
+    boots   each run has a boot of its own: which block has pages of which type outlasts a run
     quiet   nothing is added that wakes up: a real-time task's delays are not measured
     shift   an instruction takes 2^shift ns of the guest's time
 
@@ -51,6 +52,7 @@ class Host:
     huge: bool = False
     kernels: Sequence[str] = ()
     without: Sequence[str] = ("numa", "cma")
+    boots: bool = False
     quiet: bool = False
     shift: int = 0
     memory: str = "1G"

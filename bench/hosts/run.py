@@ -2,7 +2,8 @@
 """Measure what policies do to whole hosts: python3 -m bench.run hosts [--host NAME,...]
                            [--kernel K] [--policy P,...] [--pairs N] [--again N]
 
-Sides alternate within one boot, in an order of chance.  Writes build/bench/hosts-KERNEL-HOST.json.
+Sides alternate in an order of chance, within one boot where a run leaves nothing behind that
+matters to the next.  Writes build/bench/hosts-KERNEL-HOST.json.
 """
 
 from __future__ import annotations
@@ -62,9 +63,8 @@ def observe(plan: Plan, host: Host, name: str, side: str) -> None:
              nodes=host.nodes > 1 or bool(host.slow))
 
 
-def run(host: Host, image: Image, sides: Sequence[str], pairs: int, name: str,
-        modroot: Path | None = None) -> Runs:
-    """Boot the host, run its load so often on each side; the runs by side, in pairs.
+def boot(host: Host, image: Image, name: str, modroot: Path | None, order: Sequence[str]) -> Runs:
+    """Boot the host, and run its load on these sides one after the other; the runs by side.
 
     name    of the boot
     modroot tree for modprobe, if it is not the one of the modules as they are
@@ -75,24 +75,40 @@ def run(host: Host, image: Image, sides: Sequence[str], pairs: int, name: str,
                 allowed=[guest.OOM_PRINTS])
     plan.add("modprobe", "modprobe livemm", module="livemm")
     # As on a host of more memory: with less than 512 MiB the kernel has no huge pages.
-    for name, text in HUGE.items():
-        plan.add("write", name, path=f"/sys/kernel/mm/transparent_hugepage/{name}", text=text)
+    for file, text in HUGE.items():
+        plan.add("write", file, path=f"/sys/kernel/mm/transparent_hugepage/{file}", text=text)
     # The stock kernel has nearly every page cross the lock in this load.
     plan.program("costed", "cost", "zoneload", "pipe 32")
     host.setup(plan)
-    for side in (STOCK, ALL):
-        observe(plan, host, f"warm-up {side}", side)
+    if not host.boots:
+        for side in (STOCK, ALL):
+            observe(plan, host, f"warm-up {side}", side)
+    for at, side in enumerate(order):
+        observe(plan, host, f"{at} {side}", side)
+    results = guest.run(plan, words, SECONDS)
+    runs: Runs = {side: [] for side in order}
+    for at, side in enumerate(order):
+        result = results[f"{at} {side}"]
+        result["cost_ns"] = results["cost"]["cost_ns"]
+        runs[side].append(result)
+    return runs
+
+
+def run(host: Host, image: Image, sides: Sequence[str], pairs: int, name: str,
+        modroot: Path | None = None) -> Runs:
+    """Run the host's load so often on each side; the runs by side, in pairs.  See boot()."""
+    turns = []
     for turn in range(pairs):
         order = [STOCK, *sides]
         random.Random(f"{host.name}{name} {turn}").shuffle(order)
-        for side in order:
-            observe(plan, host, f"{turn} {side}", side)
-    results = guest.run(plan, words, SECONDS)
-    runs = {side: [results[f"{turn} {side}"] for turn in range(pairs)]
-            for side in (STOCK, *sides)}
-    for results_of in runs.values():
-        for result in results_of:
-            result["cost_ns"] = results["cost"]["cost_ns"]
+        turns.append(order)
+    if host.boots:
+        boots = [boot(host, image, f"{name}-{turn}-{side}", modroot, [side])
+                 for turn, order in enumerate(turns) for side in order]
+    else:
+        boots = [boot(host, image, name, modroot, [side for order in turns for side in order])]
+    runs: Runs = {side: [result for runs in boots for result in runs.get(side, [])]
+                  for side in (STOCK, *sides)}
     return {side: found for side, found in runs.items() if "unsupported" not in found[0]}
 
 
