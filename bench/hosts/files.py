@@ -5,27 +5,22 @@ from __future__ import annotations
 
 from bench import guest
 from bench.guest import PAGETOUCH, load_program
-from bench.hosts.host import Host
-from bench.hosts.swapping import DISKS
+from bench.hosts.host import Host, program
 
-JOBS = "-n 6 -j 4 -H 80 -K 80"
+# What the loads of bench.run pageblock have, too.
+DISKS = {"livemm-files": 1536, "livemm-swap": 1024}
+ROUNDS = 6
 FOLDERS, FILES, SIZE = 64, 256, 9000
 
 
-def sources(plan: guest.Plan) -> None:
-    """Make what the jobs of a build read."""
-    plan.program("workplace", "sources", "cmaload", "", disks=list(DISKS))
-
-
-def jobs() -> guest.Step:
-    """Some jobs of a build."""
-    return {"do": "build_load", "program": load_program("cmaload"), "args": JOBS.split(),
-            "contiguous": False}
+def disk(plan: guest.Plan) -> None:
+    """Files and swap on disks."""
+    plan.add("disks", "disks", serials=list(DISKS))
 
 
 def small_files(plan: guest.Plan) -> None:
     """Make many small files."""
-    plan.add("disks", "disks", serials=list(DISKS))
+    disk(plan)
     plan.add("small_files", "files", folders=FOLDERS, files=FILES, size=SIZE)
 
 
@@ -37,12 +32,12 @@ def backup() -> guest.Step:
 
 
 BUILD = Host(
-    "build", "1 GiB; four workers build: short processes, files, page tables; then all of memory "
-    "is wanted in huge pages",
-    jobs,
-    ("huge pages not to be had afterwards", "huge faults that failed", "allocation stalls",
-     "fall-backs that mix types"),
-    setup=sources, huge=True, disks=DISKS, boots=True, without=("pcp", "zonelock", "numa", "cma"),
+    "build", "1 GiB; small files, page cache, pipes, page tables, memory held and dropped, short "
+    "processes; one process faults huge pages beside them",
+    program("fragload", f"-d /run/files -r {ROUNDS}"),
+    ("huge faults that failed", "fall-backs that mix types", "huge pages not to be had afterwards",
+     "allocation stalls", "kswapd wake-ups"),
+    setup=disk, huge=True, disks=DISKS, boots=True, without=("pcp", "zonelock", "numa", "cma"),
 )
 METADATA = Host(
     "metadata", f"256 MiB; a backup (tar) of {FOLDERS * FILES} small files, nothing of them in "

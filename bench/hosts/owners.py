@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from bench import guest
 from bench.guest import load_program
-from bench.hosts.files import sources
 from bench.hosts.host import Host
 from bench.hosts.swapping import DISKS
 
@@ -19,7 +18,7 @@ READ_MIB = 16
 def device(plan: guest.Plan) -> None:
     """Have an owner of CMA that can be told what to do, and what the jobs of a build read."""
     plan.add("modprobe", "owner", module="lmm_owner")
-    sources(plan)
+    plan.program("workplace", "sources", "cmaload", "", disks=list(DISKS))
 
 
 def jobs_beside() -> guest.Step:
