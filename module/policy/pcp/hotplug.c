@@ -95,6 +95,8 @@ static struct notifier_block pcp_memory_nb = {
 /**
  * pcp_hotplug_start() - follow CPU and memory hotplug
  *
+ * The kernel would call back on each CPU, and wait for a CPU that never yields.
+ *
  * Context: process, may sleep.
  * Return: 0, or -errno if there is no CPU hotplug state left.
  */
@@ -102,8 +104,12 @@ int pcp_hotplug_start(void)
 {
 	int err;
 
-	err = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "mm/livemm:pcp", pcp_cpu_online,
-				pcp_cpu_offline);
+	cpus_read_lock();
+	err = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_AP_ONLINE_DYN, "mm/livemm:pcp",
+						   pcp_cpu_online, pcp_cpu_offline);
+	if (err >= 0)
+		cpumask_copy(pcp.cpus, cpu_online_mask);
+	cpus_read_unlock();
 	if (err < 0)
 		return err;
 	pcp.cpuhp_state = err;
@@ -117,7 +123,7 @@ int pcp_hotplug_start(void)
 /**
  * pcp_hotplug_stop() - undo pcp_hotplug_start(), and restore every list
  *
- * Runs pcp_cpu_offline() for every online CPU, which restores the CPU's lists; lists of offline
+ * Calls pcp_cpu_offline() for every online CPU, which restores the CPU's lists; lists of offline
  * CPUs were restored when the CPU went.  A pass skips the CPUs that are done.  The memory notifier
  * must stay until the last list is restored and may ask for passes, so the pass is cancelled last.
  *
@@ -125,7 +131,13 @@ int pcp_hotplug_start(void)
  */
 void pcp_hotplug_stop(void)
 {
-	cpuhp_remove_state(pcp.cpuhp_state);
+	unsigned int cpu;
+
+	cpus_read_lock();
+	cpuhp_remove_state_nocalls_cpuslocked(pcp.cpuhp_state);
+	for_each_online_cpu(cpu)
+		pcp_cpu_offline(cpu);
+	cpus_read_unlock();
 	unregister_memory_notifier(&pcp_memory_nb);
 	cancel_delayed_work_sync(&pcp.worker.pass);
 }
