@@ -28,9 +28,6 @@
 #include "entry.h"
 #include "table.h"
 
-/* Serialises what is registered; taken with the control mutex held, or by a BPF attach. */
-static DEFINE_MUTEX(direct_lock);
-
 /* Number of tasks in make_rooms(); a task may sleep there. */
 static atomic_t inside = ATOMIC_INIT(0);
 
@@ -94,7 +91,7 @@ static bool told_by(enum lmm_hook_id id)
  * lmm_direct_arm() - have the kernel call a row's handler
  * @hook: the row
  *
- * Context: process, may sleep, control mutex held.
+ * Context: process, may sleep, @hook->lock held.
  * Return: 0 or -errno.
  */
 int lmm_direct_arm(struct lmm_hook *hook)
@@ -103,7 +100,6 @@ int lmm_direct_arm(struct lmm_hook *hook)
 		    (lmm_hooks[LMM_HOOK_BPF_LINK].armed && told_by(LMM_HOOK_BPF_LINKS));
 	int err = -EBUSY;
 
-	mutex_lock(&direct_lock);
 	if (told && !hook->makes_room)
 		err = direct_register(hook);
 	WRITE_ONCE(hook->is_alone, !told);
@@ -111,7 +107,6 @@ int lmm_direct_arm(struct lmm_hook *hook)
 	if (hook->is_shared)
 		err = shared_register(hook);
 	hook->is_direct = !err && !hook->is_shared;
-	mutex_unlock(&direct_lock);
 	return err;
 }
 
@@ -121,20 +116,18 @@ int lmm_direct_arm(struct lmm_hook *hook)
  *
  * After a return of 0 no handler runs: the kernel waits for running handlers, by RCU tasks.
  *
- * Context: process, may sleep, control mutex held.
+ * Context: process, may sleep, @hook->lock held.
  * Return: 0, or -errno when the site may still call the handler.
  */
 int lmm_direct_disarm(struct lmm_hook *hook)
 {
 	int err;
 
-	mutex_lock(&direct_lock);
 	err = hook->is_shared ? shared_unregister(hook) : direct_unregister(hook);
 	if (!err) {
 		WRITE_ONCE(hook->is_shared, false);
 		hook->is_direct = false;
 	}
-	mutex_unlock(&direct_lock);
 	return err;
 }
 
@@ -169,8 +162,8 @@ static bool notrace row_at(unsigned long addr)
  *
  * This module must stay while a task sleeps here: the kernel's wait for tasks in directly
  * called code (RCU tasks) does not wait for a task that sleeps.  lmm_direct_exit() waits instead.
- * Programs of other functions must not wait for @direct_lock, which whoever arms or disarms a row
- * holds for a grace period.
+ * Programs of other functions must not wait for the lock of the row, which whoever arms or disarms
+ * the row holds for a grace period.
  */
 static void notrace make_rooms(unsigned long addr)
 {
@@ -180,11 +173,12 @@ static void notrace make_rooms(unsigned long addr)
 		return;
 	atomic_inc(&inside);
 	/* The kernel refuses the program of a task that is killed here: no row makes room. */
-	if (!mutex_lock_killable(&direct_lock)) {
-		lmm_for_each_hook(hook)
-			if (hook->shared && (!addr || hook->addr == addr))
-				make_room(hook);
-		mutex_unlock(&direct_lock);
+	lmm_for_each_hook(hook) {
+		if (!hook->shared || (addr && hook->addr != addr) ||
+		    mutex_lock_killable(&hook->lock))
+			continue;
+		make_room(hook);
+		mutex_unlock(&hook->lock);
 	}
 	atomic_dec(&inside);
 }

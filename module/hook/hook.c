@@ -25,6 +25,9 @@ u64 __percpu *lmm_hook_hits;
 
 static const struct lmm_klp_handlers *klp_handlers;
 
+/* Livepatches are held by one client after the other; nobody waits under the lock. */
+static DEFINE_MUTEX(hold_lock);
+
 /**
  * lmm_hooks_init() - find and verify every hook; arms none
  * @handlers: handlers of the hooks
@@ -55,6 +58,7 @@ int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(voi
 	lmm_entry_init(handlers->entry);
 	lmm_klp_init();
 	for (i = 0; i < LMM_HOOK_FIRST_LAYOUT; i++) {
+		mutex_init(&lmm_hooks[i].lock);
 		if (handlers->probes[i])
 			lmm_hooks[i].handler = handlers->probes[i];
 		lmm_hook_verify(&lmm_hooks[i]);
@@ -103,30 +107,6 @@ void lmm_hooks_exit(void)
 }
 
 /**
- * lmm_hook_address() - address of a verified function or variable
- * @id: the row
- *
- * Context: process.
- * Return: the address, or 0 when the row is not available.
- */
-unsigned long lmm_hook_address(enum lmm_hook_id id)
-{
-	return lmm_hooks[id].available ? lmm_hooks[id].addr : 0;
-}
-
-/**
- * lmm_hook_available() - was a row verified?
- * @id: the row
- *
- * Context: any.
- * Return: true if the row may be used.
- */
-bool lmm_hook_available(enum lmm_hook_id id)
-{
-	return lmm_hooks[id].available;
-}
-
-/**
  * lmm_hook_usable() - may this hook be armed, after its livepatch has been loaded?
  * @id: the row
  *
@@ -155,7 +135,7 @@ static bool hook_armable(const struct lmm_hook *hook)
  *
  * For the op `armed` of a policy that works differently without the hook.
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: true if so.
  */
 bool lmm_hook_armed(unsigned int client, enum lmm_hook_id id)
@@ -256,6 +236,42 @@ static int row_disarm(struct lmm_hook *hook)
 	}
 }
 
+/* A client that waits here may wait for long: see lmm_hooks_waits(). */
+static void row_lock(struct lmm_hook *hook, unsigned int client)
+{
+	set_bit(client, &hook->waits);
+	mutex_lock(&hook->lock);
+}
+
+static void row_unlock(struct lmm_hook *hook, unsigned int client)
+{
+	mutex_unlock(&hook->lock);
+	clear_bit(client, &hook->waits);
+}
+
+/**
+ * lmm_hooks_waits() - the hook that the kernel makes a client wait for
+ * @client: the client
+ * @why: on true, the hook in words
+ * @len: size of @why
+ *
+ * Context: any.
+ * Return: true if there is one.
+ */
+bool lmm_hooks_waits(unsigned int client, char *why, size_t len)
+{
+	const struct lmm_hook *hook;
+
+	lmm_for_each_hook(hook) {
+		if (!test_bit(client, &hook->waits))
+			continue;
+		scnprintf(why, len, "waits for the kernel at hook %s (%s)", hook->name,
+			  hook->symbol);
+		return true;
+	}
+	return false;
+}
+
 /* The kernel may still call a handler in this module, so the module must stay loaded. */
 static void row_pin(struct lmm_hook *hook, int err)
 {
@@ -312,7 +328,7 @@ static u32 functions_to_arm(u32 user)
  * @client: the client
  * @mode: mode of the client
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: BIT(enum lmm_klp_function) of each, for lmm_klp_load().
  */
 u32 lmm_hooks_missing(unsigned int client, unsigned int mode)
@@ -329,7 +345,7 @@ u32 lmm_hooks_missing(unsigned int client, unsigned int mode)
  *
  * Wrappers that the policy does not require do not count.
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: true if so.
  */
 bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t len)
@@ -376,7 +392,7 @@ static bool any_silent(unsigned int client, bool wrappers, char *why, size_t len
  * @why: on false, the dead wrapper and the reason
  * @len: size of @why
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: false when a livepatch was disabled or replaced from outside, or lies under another.
  */
 bool lmm_hooks_alive(unsigned int client, char *why, size_t len)
@@ -394,7 +410,7 @@ bool lmm_hooks_alive(unsigned int client, char *why, size_t len)
  * A wrapper that was left out when the livepatch module was loaded does not come back, nor does
  * a hook that the kernel refused.
  *
- * Context: process, control mutex held.
+ * Context: process.
  * Return: true if lmm_hooks_arm() would arm more hooks than are armed.
  */
 bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_t len)
@@ -441,7 +457,13 @@ bool lmm_hooks_unsettled(void)
 
 static int functions_hold(unsigned int client, u32 functions, char *why, size_t len)
 {
-	return functions ? lmm_klp_hold(functions, BIT(client), lmm_klp_changed, why, len) : 0;
+	int err = 0;
+
+	mutex_lock(&hold_lock);
+	if (functions)
+		err = lmm_klp_hold(functions, BIT(client), lmm_klp_changed, why, len);
+	mutex_unlock(&hold_lock);
+	return err;
 }
 
 /**
@@ -455,7 +477,7 @@ static int functions_hold(unsigned int client, u32 functions, char *why, size_t 
  * are left out.  On failure nothing stays armed for @client.  A caller that keeps the hooks looks
  * at the hooks once more soon: wrappers may have changed meanwhile, and the look raises the guard.
  *
- * Context: process, may sleep, control mutex held; after lmm_klp_load().
+ * Context: process, may sleep, the client's lock held; after lmm_klp_load().
  * Return: 0, -EBUSY when wrappers are not live any more, or what the kernel refused a hook
  * with.
  */
@@ -491,16 +513,18 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 		}
 		if (obstacle[0] && !held)
 			continue;
+		row_lock(hook, client);
 		err = hook->armed || hook->stuck ? 0 : row_arm(hook);
 		WRITE_ONCE(hook->refused, err);
+		if (!err)
+			WRITE_ONCE(hook->armed, hook->armed | BIT(client));
+		row_unlock(hook, client);
 		if (err && hook->required & user) {
 			scnprintf(why, len, "hook %s: %s: the kernel refused the hook (%d)",
 				  hook->name, hook->symbol, err);
 			lmm_hooks_disarm(client);
 			return err;
 		}
-		if (!err)
-			WRITE_ONCE(hook->armed, hook->armed | BIT(client));
 	}
 	return 0;
 }
@@ -512,7 +536,7 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
  * When this returns no handler runs for the policy, and what its handlers use
  * may be freed.
  *
- * Context: process, may sleep, control mutex held.
+ * Context: process, may sleep, the client's lock held.
  */
 void lmm_hooks_disarm(unsigned int client)
 {
@@ -523,20 +547,22 @@ void lmm_hooks_disarm(unsigned int client)
 	while (i--) {
 		struct lmm_hook *hook = &lmm_hooks[i];
 
-		if (!(hook->armed & BIT(client)))
+		if (!(READ_ONCE(hook->armed) & BIT(client)))
 			continue;
+		row_lock(hook, client);
 		WRITE_ONCE(hook->armed, hook->armed & ~BIT(client));
-		if (hook->armed || hook->stuck)
-			continue;
-		err = row_disarm(hook);
+		err = hook->armed || hook->stuck ? 0 : row_disarm(hook);
 		if (err)
 			row_pin(hook, err);
+		row_unlock(hook, client);
 	}
 	/* Handlers run with preemption off, whatever the mechanism. */
 	tracepoint_synchronize_unregister();
 	if (!LMM_PROBES_WAIT_FOR_RCU)
 		synchronize_rcu();
+	mutex_lock(&hold_lock);
 	lmm_klp_release(BIT(client));
+	mutex_unlock(&hold_lock);
 }
 
 /* Why a row is unavailable, and what each client loses. */

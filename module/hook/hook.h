@@ -38,9 +38,8 @@ bool lmm_hooks_alive(unsigned int client, char *why, size_t len);
 bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_t len);
 void lmm_hooks_silent(unsigned int client, char *why, size_t len);
 bool lmm_hooks_unsettled(void);
+bool lmm_hooks_waits(unsigned int client, char *why, size_t len);
 void lmm_hooks_show(struct seq_file *m);
-bool lmm_hook_available(enum lmm_hook_id id);
-unsigned long lmm_hook_address(enum lmm_hook_id id);
 bool lmm_hook_usable(enum lmm_hook_id id);
 bool lmm_hook_armed(unsigned int client, enum lmm_hook_id id);
 

@@ -163,7 +163,7 @@ static bool livepatch_hold(struct lmm_livepatch *lp, u32 user,
  * @why: the reason in words on failure
  * @len: size of @why
  *
- * Context: process, control mutex held.
+ * Context: process, one caller after the other.
  * Return: 0, or -EBUSY when a wrapper is not live.
  */
 int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change change), char *why,
@@ -192,7 +192,7 @@ int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change ch
  * until an admin unloads the module: each wrapper costs the livepatch trampoline and one static
  * branch a call.
  *
- * Context: process, control mutex held.
+ * Context: process, one caller after the other.
  */
 void lmm_klp_release(u32 user)
 {
@@ -217,7 +217,7 @@ void lmm_klp_release(u32 user)
  * lmm_klp_port() - the port of a wrapper that is held
  * @function: the wrapper
  *
- * Context: process, control mutex held.
+ * Context: process, the wrapper held.
  * Return: the port, or NULL.
  */
 const struct lmm_klp_port *lmm_klp_port(enum lmm_klp_function function)

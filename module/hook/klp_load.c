@@ -3,11 +3,11 @@
  * klp_load.c - load livepatch modules on demand
  *
  * A kernel thread runs the programs and waits for transitions.  Nobody else waits for a program
- * or a transition with the control mutex held, and every wait for the thread can be killed.  The
+ * or a transition with a policy's lock held, and every wait for the thread can be killed.  The
  * thread has a reference on this module, so its code stays for as long as a program runs.
  *
  * A policy is switched on in five steps: ask lmm_klp_missing() for the wrappers that are not
- * live, let go of the control mutex, wait in lmm_klp_load(), take the mutex again, look anew.
+ * live, let go of the locks, wait in lmm_klp_load(), take the locks again, look anew.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -441,7 +441,7 @@ static int awaited_wait(struct awaited *awaited)
  * and loads no other.  A livepatch that nobody holds costs the livepatch trampoline and one static
  * branch a call.
  *
- * Context: process, may sleep for as long as modprobe runs; control mutex not held; killable,
+ * Context: process, may sleep for as long as modprobe runs; no policy's lock held; killable,
  * freezable.
  * Return: 0; -EINTR when killed; -ECANCELED when given up; -ENOENT when a module could not be
  * loaded; -EBUSY when an old module is stuck or another livepatch holds a function; -ETIMEDOUT

@@ -63,6 +63,7 @@ static struct lmm_hook *layout_add(const struct lmm_layout *layout)
 		.alternatives = { { layout->type, layout->member } },
 		.offset = layout->offset,
 	};
+	mutex_init(&hook->lock);
 	lmm_hook_verify(hook);
 	/* A reader that walks the table must find a complete row. */
 	smp_store_release(&lmm_nr_hooks, lmm_nr_hooks + 1);

@@ -93,3 +93,27 @@ const char *const lmm_mechanism_name[] = {
 	[LMM_MECH_DATA] = "data",
 	[LMM_MECH_LAYOUT] = "layout",
 };
+
+/**
+ * lmm_hook_address() - address of a verified function or variable
+ * @id: the row
+ *
+ * Context: process.
+ * Return: the address, or 0 when the row is not available.
+ */
+unsigned long lmm_hook_address(enum lmm_hook_id id)
+{
+	return lmm_hooks[id].available ? lmm_hooks[id].addr : 0;
+}
+
+/**
+ * lmm_hook_available() - was a row verified?
+ * @id: the row
+ *
+ * Context: any.
+ * Return: true if the row may be used.
+ */
+bool lmm_hook_available(enum lmm_hook_id id)
+{
+	return lmm_hooks[id].available;
+}

@@ -223,14 +223,16 @@ struct lmm_hook_client {
  * @barred: the kernel has refused our livepatch, and a kprobe with a post_handler is there
  * @available: verified on this kernel
  * @stuck: the row could not be disarmed, and its handler may still be called
+ * @lock: held while the kernel is made to call the row, or no longer, which may take long
+ * @waits: BIT() of each client that waits for @lock, or for the kernel
  * @armed: BIT() of each client for which the row is armed
  * @refused: errno of the kernel at the last try to arm the row, or 0
  * @why: why the row is not available, or a remark
  *
  * Members up to @holds are constant, but for @handler, which lmm_hooks_init() sets where the table
- * has none.  Members from @users to @impact are written while clients subscribe.  Everything from
- * @symbol on is written under the caller's mutex only; see lmm_hooks_arm().  Exceptions are the
- * members that direct.c and klp_conflict.c protect with locks of their own.
+ * has none.  Members from @users to @impact are written while clients subscribe.  Members from @kp
+ * to @makes_room, and from @stuck on, are written under @lock only; @covered_by and @barred under a
+ * lock of klp_conflict.c.
  */
 struct lmm_hook {
 	const char *name;
@@ -263,6 +265,9 @@ struct lmm_hook {
 	bool barred;
 	bool available;
 	bool stuck;
+	/* Arming and disarming. */
+	struct mutex lock;
+	unsigned long waits;
 	u32 armed;
 	int refused;
 	char why[LMM_WHY_LEN];
@@ -297,6 +302,10 @@ static inline bool lmm_hook_wraps(const struct lmm_hook *hook, u32 functions)
 {
 	return hook->mech == LMM_MECH_LIVEPATCH && functions & BIT(hook->function);
 }
+
+/* table.c */
+bool lmm_hook_available(enum lmm_hook_id id);
+unsigned long lmm_hook_address(enum lmm_hook_id id);
 
 /* subscribe.c */
 int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses);

@@ -134,7 +134,7 @@ static bool any_type_agrees(const struct lmm_hook *hook, const struct lmm_hook_a
  * (livepatch, direct).  Prototype or layout are as expected.  A variable has the place and the
  * length of its type.
  *
- * Context: process; control mutex held, or before anybody else can look.
+ * Context: process, before anybody else can look.
  */
 void lmm_hook_verify(struct lmm_hook *hook)
 {
