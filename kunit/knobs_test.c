@@ -11,10 +11,10 @@
 static const char *const knobs_test_modes[] = { "depth", "event", NULL };
 
 static const struct lmm_knob knobs_test_table[] = {
-	LMM_CHOICE("mode", knobs_test_modes, 1, 0),
+	LMM_CHOICE("mode", knobs_test_modes, 0),
 	LMM_TENTHS("high_max_pct", 9, 500, 125),
 	LMM_UINT("period_ms", 100, 60000, 1000),
-	LMM_BOOL("contended_only", 0),
+	LMM_BOOL("contended_only"),
 	LMM_UINT("any", 0, U32_MAX, 0),
 };
 
@@ -43,17 +43,25 @@ static struct lmm_policy *const knobs_test_policies[LMM_NR_POLICIES] = {
 	[LMM_NUMA] = &knobs_test_numa,
 };
 
-static const struct lmm_config knobs_test_default = {
-	.value = { 0, 125, 1000, 0, 0 },
-};
+/* Settings, with room for a text; too large for the stack. */
+static union {
+	struct lmm_config config;
+	char room[sizeof(struct lmm_config) + LMM_TEXT_LEN];
+} knobs_test_cfg, knobs_test_before;
 
-static const struct lmm_config knobs_test_some_text = {
-	.value = { 3, 0, 4 },
-	.text = "/old",
-};
+/* The settings before each text is read. */
+static void knobs_test_start(const struct lmm_policy *policy)
+{
+	static const u32 pcp[LMM_MAX_KNOBS] = { 0, 125, 1000, 0, 0 };
+	static const u32 numa[LMM_MAX_KNOBS] = { 3, 0, 4 };
+	bool text = policy == &knobs_test_numa;
 
-/* Settings under construction; too large for the stack. */
-static struct lmm_config knobs_test_cfg;
+	memset(&knobs_test_cfg, 0, sizeof(knobs_test_cfg));
+	memcpy(knobs_test_cfg.config.value, text ? numa : pcp, sizeof(pcp));
+	if (text)
+		memcpy(knobs_test_cfg.config.text, "/old", 5);
+	memcpy(&knobs_test_before, &knobs_test_cfg, sizeof(knobs_test_cfg));
+}
 
 /* A text and its length: the text may hold a NUL. */
 #define KNOBS_TEXT(s)	.text = (s), .len = sizeof(s) - 1
@@ -72,7 +80,7 @@ struct knobs_case {
 };
 
 #define KNOBS_BAD_BOOL(s, shown) \
-	{ K_ENABLED, KNOBS_TEXT(s), -EINVAL, "pcp/enabled: " shown ": not 0 or 1" }
+	{ K_ENABLED, KNOBS_TEXT(s), -EINVAL, "pcp/enabled: " shown ": not one of 0 1" }
 #define KNOBS_BAD_TENTHS(s, shown) \
 	{ K_TENTHS, KNOBS_TEXT(s), -EINVAL, \
 	  "pcp/high_max_pct: " shown ": not a number with at most one decimal" }
@@ -152,7 +160,7 @@ static const struct knobs_case knobs_numbers[] = {
 	{ K_LINE, KNOBS_TEXT("mode"), -EINVAL, "pcp: mode: no = in it" },
 	{ K_LINE, KNOBS_TEXT("mode = event"), -EINVAL, "pcp: mode: no = in it" },
 	{ K_LINE, KNOBS_TEXT("mode=event foo=1"), -EINVAL, "pcp/foo: no such knob" },
-	{ K_LINE, KNOBS_TEXT("=1"), -EINVAL, "pcp/: no such knob" },
+	{ K_LINE, KNOBS_TEXT("=1"), -EINVAL, "pcp/(empty): no such knob" },
 	{ K_LINE, KNOBS_TEXT("mod=event"), -EINVAL, "pcp/mod: no such knob" },
 	{ K_LINE, KNOBS_TEXT("any=1 any=1"), -EINVAL, "pcp/any: given twice" },
 	{ K_LINE, KNOBS_TEXT("enabled=1,enabled=0"), -EINVAL, "pcp/enabled: given twice" },
@@ -201,38 +209,37 @@ static const struct knobs_case knobs_texts[] = {
 	{ K_LINE, KNOBS_TEXT("groups=/a groups="), -EINVAL, "numa/groups: given twice" },
 };
 
-/* Read each text with @start as the settings before; a refused text changes nothing. */
+/* Read each text; a refused text may leave anything behind but settings. */
 static void knobs_expect(struct kunit *test, const struct lmm_policy *policy,
-			 const struct lmm_config *start, const struct knobs_case *cases,
-			 unsigned int nr)
+			 const struct knobs_case *cases, unsigned int nr)
 {
-	struct lmm_config *cfg = &knobs_test_cfg;
+	struct lmm_config *cfg = &knobs_test_cfg.config;
 	const struct knobs_case *c;
 
 	for (c = cases; c < cases + nr; c++) {
 		char why[LMM_WHY_LEN] = "", shown[256];
+		struct lmm_delta deltas[LMM_NR_POLICIES] = { };
 		bool line = c->key == K_LINE;
 		u32 value = 4711;
 		size_t len;
 		int err;
 
 		if (!line && lmm_key(policy, c->key)->kind != LMM_KNOB_TEXT) {
-			err = lmm_knob_parse(policy->name, lmm_key(policy, c->key), c->text,
-					     c->len, &value, why, sizeof(why));
+			err = lmm_knob_parse(lmm_key(policy, c->key), c->text, c->len, &value, why);
 			KUNIT_EXPECT_EQ_MSG(test, c->err, err, "%s", c->text);
 			KUNIT_EXPECT_EQ_MSG(test, err ? 4711 : c->value, value, "%s", c->text);
 		}
-		*cfg = *start;
-		err = line ? lmm_config_parse(policy, c->text, c->len, cfg, why, sizeof(why)) :
-			     lmm_key_parse(policy, c->key, c->text, c->len, cfg, why, sizeof(why));
+		err = lmm_parse(NULL, policy, line ? LMM_ALL_KEYS : c->key, c->text, c->len, deltas,
+				why);
 		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "%s", c->text);
 		if (err) {
 			KUNIT_EXPECT_STREQ(test, c->result, why);
-			KUNIT_EXPECT_EQ(test, 0, memcmp(cfg, start, sizeof(*start)));
 			continue;
 		}
-		len = line ? lmm_config_format(policy, cfg, ' ', shown, sizeof(shown)) :
-			     lmm_key_format(policy, cfg, c->key, shown, sizeof(shown));
+		knobs_test_start(policy);
+		lmm_delta_apply(policy, &deltas[policy->id], cfg);
+		len = lmm_format(policy, line ? LMM_ALL_KEYS : c->key, cfg, ' ', shown,
+				 sizeof(shown));
 		KUNIT_EXPECT_STREQ(test, c->result, shown);
 		KUNIT_EXPECT_EQ(test, strlen(shown), len);
 		/* Nothing is left of a longer text before. */
@@ -243,20 +250,43 @@ static void knobs_expect(struct kunit *test, const struct lmm_policy *policy,
 
 static void knobs_test_numbers(struct kunit *test)
 {
-	knobs_expect(test, &knobs_test_pcp, &knobs_test_default, knobs_numbers,
-		     ARRAY_SIZE(knobs_numbers));
+	knobs_expect(test, &knobs_test_pcp, knobs_numbers, ARRAY_SIZE(knobs_numbers));
 }
 
 static void knobs_test_texts(struct kunit *test)
 {
-	knobs_expect(test, &knobs_test_numa, &knobs_test_some_text, knobs_texts,
-		     ARRAY_SIZE(knobs_texts));
+	knobs_expect(test, &knobs_test_numa, knobs_texts, ARRAY_SIZE(knobs_texts));
+}
+
+/* A text changes what it names, and nothing else. */
+static void knobs_test_delta(struct kunit *test)
+{
+	struct lmm_config *cfg = &knobs_test_cfg.config;
+	struct lmm_delta deltas[LMM_NR_POLICIES] = { }, delta;
+	char why[LMM_WHY_LEN];
+
+	KUNIT_EXPECT_EQ(test, 0,
+			lmm_parse(NULL, &knobs_test_numa, LMM_ALL_KEYS, "last=4", 6, deltas, why));
+	delta = deltas[LMM_NUMA];
+	KUNIT_EXPECT_EQ(test, BIT(3), (unsigned long)delta.keys);
+	knobs_test_start(&knobs_test_numa);
+	lmm_delta_apply(&knobs_test_numa, &delta, cfg);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(&knobs_test_before, &knobs_test_cfg,
+					sizeof(knobs_test_cfg)));
+	cfg->enabled = true;
+	cfg->value[2] = 5;
+	lmm_delta_apply(&knobs_test_numa, &delta, cfg);
+	KUNIT_EXPECT_TRUE(test, cfg->enabled);
+	KUNIT_EXPECT_EQ(test, 4U, cfg->value[2]);
+	KUNIT_EXPECT_EQ(test, sizeof(*cfg) + LMM_TEXT_LEN, lmm_config_size(&knobs_test_numa));
+	KUNIT_EXPECT_EQ(test, sizeof(*cfg) + 1, lmm_config_size(&knobs_test_pcp));
 }
 
 /* A reason repeats 40 characters; a text is stored in full, or refused. */
 static void knobs_test_long_texts(struct kunit *test)
 {
 	char why[LMM_WHY_LEN], words[LMM_WHY_LEN];
+	struct lmm_delta deltas[LMM_NR_POLICIES] = { };
 	u32 value;
 	char *text;
 
@@ -264,54 +294,49 @@ static void knobs_test_long_texts(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, text);
 	memset(text, 'x', LMM_TEXT_LEN);
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			lmm_knob_parse(NULL, lmm_key(&knobs_test_pcp, K_BOOL), text, 200,
-				       &value, why, sizeof(why)));
-	scnprintf(words, sizeof(words), "contended_only: %.40s: not 0 or 1", text);
+			lmm_knob_parse(lmm_key(&knobs_test_pcp, K_BOOL), text, 200, &value, why));
+	scnprintf(words, sizeof(words), "contended_only: %.40s: not one of 0 1", text);
 	KUNIT_EXPECT_STREQ(test, words, why);
 
-	knobs_test_cfg = knobs_test_some_text;
 	KUNIT_EXPECT_EQ(test, -ERANGE,
-			lmm_key_parse(&knobs_test_numa, K_TEXT, text, LMM_TEXT_LEN,
-				      &knobs_test_cfg, why, sizeof(why)));
+			lmm_parse(NULL, &knobs_test_numa, K_TEXT, text, LMM_TEXT_LEN, deltas, why));
 	scnprintf(words, sizeof(words), "numa/groups: %.40s: longer than 511 characters", text);
 	KUNIT_EXPECT_STREQ(test, words, why);
-	KUNIT_EXPECT_STREQ(test, "/old", knobs_test_cfg.text);
 
 	text[LMM_TEXT_LEN - 1] = '\n';
 	KUNIT_EXPECT_EQ(test, 0,
-			lmm_key_parse(&knobs_test_numa, K_TEXT, text, LMM_TEXT_LEN,
-				      &knobs_test_cfg, why, sizeof(why)));
+			lmm_parse(NULL, &knobs_test_numa, K_TEXT, text, LMM_TEXT_LEN, deltas, why));
+	knobs_test_start(&knobs_test_numa);
+	lmm_delta_apply(&knobs_test_numa, &deltas[LMM_NUMA], &knobs_test_cfg.config);
 	text[LMM_TEXT_LEN - 1] = '\0';
-	KUNIT_EXPECT_STREQ(test, text, knobs_test_cfg.text);
+	KUNIT_EXPECT_STREQ(test, text, knobs_test_cfg.config.text);
 }
 
 /* The longest text, as `policies` prints it and reads it back. */
 static void knobs_test_text_round_trip(struct kunit *test)
 {
-	struct lmm_config *want;
+	struct lmm_config *cfg = &knobs_test_cfg.config;
+	struct lmm_delta deltas[LMM_NR_POLICIES] = { };
 	char why[LMM_WHY_LEN];
-	unsigned int named;
 	char *line;
 	size_t n;
 
-	want = kunit_kcalloc(test, LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL);
 	line = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(test, want && line);
-	knobs_test_cfg = knobs_test_some_text;
-	memset(knobs_test_cfg.text, ':', LMM_TEXT_LEN - 1);
-	memset(knobs_test_cfg.text, '=', LMM_TEXT_LEN / 2);
+	KUNIT_ASSERT_TRUE(test, line);
+	knobs_test_start(&knobs_test_numa);
+	memset(cfg->text, ':', LMM_TEXT_LEN - 1);
+	memset(cfg->text, '=', LMM_TEXT_LEN / 2);
 	n = scnprintf(line, PAGE_SIZE, "pcp:any=7;numa:");
-	n += lmm_config_format(&knobs_test_numa, &knobs_test_cfg, ',', line + n, PAGE_SIZE - n);
+	n += lmm_format(&knobs_test_numa, LMM_ALL_KEYS, cfg, ',', line + n, PAGE_SIZE - n);
 	n += scnprintf(line + n, PAGE_SIZE - n, "\n");
-	KUNIT_EXPECT_EQ(test, 0,
-			lmm_policies_parse(knobs_test_policies, line, n, want, &named, why,
-					   sizeof(why)));
-	KUNIT_EXPECT_EQ(test, BIT(LMM_PCP) | BIT(LMM_NUMA), (unsigned long)named);
-	KUNIT_EXPECT_EQ(test, 7U, want[LMM_PCP].value[K_ANY - 1]);
-	KUNIT_EXPECT_EQ(test, 0, memcmp(&want[LMM_NUMA], &knobs_test_cfg, sizeof(*want)));
-	/* The numbers above have one digit; the room is for eleven. */
-	KUNIT_EXPECT_EQ(test, n - strlen("pcp:any=7;"),
-			lmm_policies_room(&knobs_test_numa) - 2 * 10);
+	memcpy(&knobs_test_before, &knobs_test_cfg, sizeof(knobs_test_cfg));
+	KUNIT_EXPECT_EQ(test, 0, lmm_parse(knobs_test_policies, NULL, 0, line, n, deltas, why));
+	KUNIT_EXPECT_EQ(test, BIT(K_ANY), (unsigned long)deltas[LMM_PCP].keys);
+	KUNIT_EXPECT_EQ(test, 7U, deltas[LMM_PCP].value[K_ANY - 1]);
+	memset(&knobs_test_cfg, 0, sizeof(knobs_test_cfg));
+	lmm_delta_apply(&knobs_test_numa, &deltas[LMM_NUMA], cfg);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(&knobs_test_before, &knobs_test_cfg,
+					sizeof(knobs_test_cfg)));
 }
 
 static const struct knobs_case knobs_policies[] = {
@@ -326,13 +351,13 @@ static const struct knobs_case knobs_policies[] = {
 	{ KNOBS_TEXT("pc:enabled=1"), -EINVAL, "pc: no such policy" },
 	{ KNOBS_TEXT("pcp:enabled=1;pcp:mode=event"), -EINVAL, "pcp: policy given twice" },
 	{ KNOBS_TEXT("numa:enabled=1;;pcp:enabled=1"), -EINVAL,
-	  "no policy's name before the first : or ;" },
-	{ KNOBS_TEXT(";"), -EINVAL, "no policy's name before the first : or ;" },
-	{ KNOBS_TEXT(":enabled=1"), -EINVAL, "no policy's name before the first : or ;" },
+	  "(empty): no such policy" },
+	{ KNOBS_TEXT(";"), -EINVAL, "(empty): no such policy" },
+	{ KNOBS_TEXT(":enabled=1"), -EINVAL, "(empty): no such policy" },
 	{ KNOBS_TEXT("numa:any=1"), -EINVAL, "numa/any: no such knob" },
-	{ KNOBS_TEXT("pcp:enabled=1;numa:enabled=2"), -EINVAL, "numa/enabled: 2: not 0 or 1" },
+	{ KNOBS_TEXT("pcp:enabled=1;numa:enabled=2"), -EINVAL, "numa/enabled: 2: not one of 0 1" },
 	{ KNOBS_TEXT("pcp:enabled=1:numa:enabled=1"), -EINVAL,
-	  "pcp/enabled: 1:numa:enabled=1: not 0 or 1" },
+	  "pcp/enabled: 1:numa:enabled=1: not one of 0 1" },
 	{ KNOBS_TEXT("numa:groups=/a:/b=c,enabled=1;pcp:any=1"), 0, "n" },
 	{ KNOBS_TEXT("numa:groups=/a;/b"), -EINVAL, "/b: no such policy" },
 	{ KNOBS_TEXT("numa:groups=;pcp:period_ms=1"), -ERANGE,
@@ -342,22 +367,16 @@ static const struct knobs_case knobs_policies[] = {
 
 static void knobs_test_policies_grammar(struct kunit *test)
 {
-	struct lmm_config *want;
 	unsigned int i;
 
-	want = kunit_kcalloc(test, LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(test, want);
 	for (i = 0; i < ARRAY_SIZE(knobs_policies); i++) {
 		const struct knobs_case *c = &knobs_policies[i];
+		struct lmm_delta deltas[LMM_NR_POLICIES] = { };
 		char why[LMM_WHY_LEN] = "";
-		unsigned int named;
 		bool pcp, numa;
 		int err;
 
-		memset(want, 0, LMM_NR_POLICIES * sizeof(*want));
-		want[LMM_PCP] = knobs_test_default;
-		err = lmm_policies_parse(knobs_test_policies, c->text, c->len,
-					 want, &named, why, sizeof(why));
+		err = lmm_parse(knobs_test_policies, NULL, 0, c->text, c->len, deltas, why);
 		KUNIT_EXPECT_EQ_MSG(test, c->err, err, "case %u", i);
 		if (err) {
 			KUNIT_EXPECT_STREQ(test, c->result, why);
@@ -365,20 +384,20 @@ static void knobs_test_policies_grammar(struct kunit *test)
 		}
 		pcp = strchr(c->result, 'p');
 		numa = strchr(c->result, 'n');
-		KUNIT_EXPECT_EQ(test, pcp, want[LMM_PCP].enabled);
-		KUNIT_EXPECT_EQ(test, (u32)pcp, want[LMM_PCP].value[0]);
-		KUNIT_EXPECT_EQ(test, numa, want[LMM_NUMA].enabled);
+		KUNIT_EXPECT_EQ(test, pcp, deltas[LMM_PCP].enabled);
+		KUNIT_EXPECT_EQ(test, (u32)pcp, deltas[LMM_PCP].value[0]);
+		KUNIT_EXPECT_EQ(test, numa, deltas[LMM_NUMA].enabled);
+		KUNIT_EXPECT_EQ(test, numa, !!deltas[LMM_NUMA].keys);
 		/* "-": no policy named; "": pcp named, without a knob. */
-		if (c->result[0] == '-')
-			KUNIT_EXPECT_EQ(test, 0U, named);
-		else
-			KUNIT_EXPECT_EQ(test, numa, !!(named & BIT(LMM_NUMA)));
+		if (!pcp && !numa)
+			KUNIT_EXPECT_EQ(test, 0U, deltas[LMM_PCP].keys);
 	}
 }
 
 static struct kunit_case lmm_knobs_cases[] = {
 	KUNIT_CASE(knobs_test_numbers),
 	KUNIT_CASE(knobs_test_texts),
+	KUNIT_CASE(knobs_test_delta),
 	KUNIT_CASE(knobs_test_long_texts),
 	KUNIT_CASE(knobs_test_text_round_trip),
 	KUNIT_CASE(knobs_test_policies_grammar),

@@ -37,7 +37,7 @@ STUB(lmm_entry_bpf_links)
 #include "core_suites.h"
 /* These use the suites above. */
 #include "registry_test.c"
-/* registry.c defines its tracepoints; headers that come after define none once more. */
+/* switch.c defines its tracepoints; headers that come after define none once more. */
 #undef CREATE_TRACE_POINTS
 #include "switch_test.c"
 #include "numa_fault_test.c"

@@ -15,11 +15,14 @@ static enum lmm_policy_state registry_state(struct lmm_policy *policy)
 
 static bool registry_look(void)
 {
-	bool again;
+	struct lmm_policy *policy;
+	bool again = false;
 
-	mutex_lock(&lmm_control_mutex);
-	again = lmm_policies_look();
-	mutex_unlock(&lmm_control_mutex);
+	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
+		mutex_lock(&policy->lock);
+		again |= lmm_policy_look(policy);
+		mutex_unlock(&policy->lock);
+	}
 	return again;
 }
 
@@ -80,7 +83,7 @@ static void switch_test_cut_since_asked(struct kunit *test)
 	unsigned int cuts = registry_pcp.cuts;
 	struct lmm_config *want;
 
-	want = registry_config(&registry_pcp);
+	want = registry_want(&registry_pcp);
 	want->enabled = true;
 	lmm_policy_cut(&registry_pcp);
 	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_apply_since(&registry_pcp, want, cuts));
@@ -89,7 +92,7 @@ static void switch_test_cut_since_asked(struct kunit *test)
 
 	/* A knob of a policy that was cut: the policy is not enabled a second time. */
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
-	want = registry_config(&registry_pcp);
+	want = registry_want(&registry_pcp);
 	want->value[0] = 9;
 	cuts = registry_pcp.cuts;
 	lmm_policy_cut(&registry_pcp);
@@ -143,7 +146,7 @@ static void switch_test_taken_back_refuses_nobody(struct kunit *test)
 	fake.enable_err = -EBUSY;
 	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true));
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
-	want = registry_config(&registry_pcp);
+	want = registry_want(&registry_pcp);
 	want->enabled = true;
 	KUNIT_EXPECT_EQ(test, 0, registry_apply_since(&registry_pcp, want, cuts));
 
@@ -153,7 +156,7 @@ static void switch_test_taken_back_refuses_nobody(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_pcp, true, 3));
 	fake.arm_err = 0;
 	fake.log[0] = '\0';
-	want = registry_config(&registry_pcp);
+	want = registry_want(&registry_pcp);
 	KUNIT_EXPECT_FALSE(test, want->enabled);
 	want->enabled = true;
 	KUNIT_EXPECT_EQ(test, 0, registry_apply_since(&registry_pcp, want, cuts));
@@ -167,14 +170,14 @@ static void switch_test_off_with_a_knob_prevails(struct kunit *test)
 	struct lmm_config *want;
 
 	KUNIT_EXPECT_EQ(test, 0, registry_set_both(false, 9, true));
-	want = registry_config(&registry_pcp);
+	want = registry_want(&registry_pcp);
 	want->enabled = true;
 	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_apply_since(&registry_pcp, want, cuts));
 
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 9));
 	cuts = registry_pcp.cuts;
 	KUNIT_EXPECT_EQ(test, 0, registry_set_both(false, 8, true));
-	want = registry_config(&registry_pcp);
+	want = registry_want(&registry_pcp);
 	want->enabled = true;
 	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_apply_since(&registry_pcp, want, cuts));
 	KUNIT_EXPECT_FALSE(test, registry_pcp.on);

@@ -10,9 +10,12 @@
 
 #include <linux/atomic.h>
 #include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 struct lmm_events;
 struct lmm_hook_client;
@@ -23,7 +26,7 @@ struct seq_file;
 
 /* Room for a reason in words, the NUL included. */
 #define LMM_WHY_LEN	192
-#define LMM_MAX_KNOBS	24
+#define LMM_MAX_KNOBS	8
 /* Room for the text of a knob, the NUL included. */
 #define LMM_TEXT_LEN	512
 
@@ -57,16 +60,14 @@ enum lmm_policy_id {
  * @LMM_KNOB_UINT: decimal digits
  * @LMM_KNOB_TENTHS: decimal digits, optionally a point and one more digit;
  *	stored as tenths (12.5 is 125)
- * @LMM_KNOB_BOOL: exactly 0 or 1
  * @LMM_KNOB_CHOICE: one of @choices; stored as its index
  * @LMM_KNOB_TEXT: plain ASCII without blank, comma and semicolon, which separate
  *	in a config line; may be empty, and is at load.  Stored as @text of the
- *	settings, so a policy has at most one such knob; the other members are unused.
+ *	settings, so a policy has at most one such knob; members from @min on are unused.
  */
 enum lmm_knob_kind {
 	LMM_KNOB_UINT,
 	LMM_KNOB_TENTHS,
-	LMM_KNOB_BOOL,
 	LMM_KNOB_CHOICE,
 	LMM_KNOB_TEXT,
 };
@@ -79,6 +80,8 @@ enum lmm_knob_kind {
  * @max: largest stored value accepted
  * @def: stored value at load
  * @choices: NULL-terminated words, for LMM_KNOB_CHOICE
+ * @unit: for documents alone
+ * @text: the meaning, for documents alone
  */
 struct lmm_knob {
 	const char *name;
@@ -87,19 +90,39 @@ struct lmm_knob {
 	u32 max;
 	u32 def;
 	const char *const *choices;
+#ifdef LMM_KNOB_DOCS
+	const char *unit, *text;
+#define LMM_KNOB_DOC(unit_, text_)	.unit = unit_, .text = text_
+#else
+#define LMM_KNOB_DOC(...)
+#endif
 };
 
-/* Rows of a knob table, by kind; a choice has the words up to @last. */
-#define LMM_UINT(name_, min_, max_, def_) \
-	{ .name = name_, .kind = LMM_KNOB_UINT, .min = min_, .max = max_, .def = def_ }
-#define LMM_TENTHS(name_, min_, max_, def_) \
-	{ .name = name_, .kind = LMM_KNOB_TENTHS, .min = min_, .max = max_, .def = def_ }
-#define LMM_BOOL(name_, def_) \
-	{ .name = name_, .kind = LMM_KNOB_BOOL, .max = 1, .def = def_ }
-#define LMM_CHOICE(name_, words, last, def_) \
-	{ .name = name_, .kind = LMM_KNOB_CHOICE, .max = last, .def = def_, .choices = words }
-#define LMM_TEXT(name_) \
-	{ .name = name_, .kind = LMM_KNOB_TEXT }
+/*
+ * Rows of a knob table, by kind; the words of a choice end in NULL.  What follows are the unit and
+ * the meaning in one line, for documents: see tests/tables.py.
+ */
+#define LMM_UINT(name_, min_, max_, def_, ...) \
+	{ .name = name_, .kind = LMM_KNOB_UINT, .min = min_, .max = max_, .def = def_, \
+	  LMM_KNOB_DOC(__VA_ARGS__) }
+#define LMM_TENTHS(name_, min_, max_, def_, ...) \
+	{ .name = name_, .kind = LMM_KNOB_TENTHS, .min = min_, .max = max_, .def = def_, \
+	  LMM_KNOB_DOC(__VA_ARGS__) }
+#define LMM_CHOICE(name_, words, def_, ...) \
+	{ .name = name_, .kind = LMM_KNOB_CHOICE, .max = ARRAY_SIZE(words) - 2, .def = def_, \
+	  .choices = words, LMM_KNOB_DOC(__VA_ARGS__) }
+#define LMM_TEXT(name_, ...) \
+	{ .name = name_, .kind = LMM_KNOB_TEXT, LMM_KNOB_DOC(__VA_ARGS__) }
+#define LMM_BOOL(name_)		LMM_CHOICE(name_, lmm_bool_words, 0, "", "")
+
+/* A row of a policy's list of knobs, as enumerator and as entry of its table. */
+#define LMM_KNOB_ID(id, row) \
+	KNOB_##id,
+#define LMM_KNOB_ROW(id, row) \
+	[KNOB_##id] = row,
+
+/* control/knobs.c */
+extern const char *const lmm_bool_words[3];
 
 /* A row of a policy's list of counters, as enumerator and as entry of its table of names. */
 #define LMM_COUNTER(id, name) \
@@ -108,21 +131,21 @@ struct lmm_knob {
 	[COUNT_##id] = name,
 
 /**
- * struct lmm_config - one immutable set of a policy's settings
+ * struct lmm_config - one set of a policy's settings
  * @rcu: frees the set after the last reader
  * @enabled: the policy is (to be) on
  * @value: stored value of each knob, in the order of the policy's table; 0 for an
  *	LMM_KNOB_TEXT
- * @text: text of the policy's LMM_KNOB_TEXT, "" if it has none
+ * @text: text of the policy's LMM_KNOB_TEXT, in LMM_TEXT_LEN bytes; "" of a policy that has none
  *
  * A writer builds and checks a new set, and publishes the set with rcu_assign_pointer().
- * A published set never changes.  A set is too large for the stack.
+ * A published set does not change, but for @enabled, which a cut clears.
  */
 struct lmm_config {
 	struct rcu_head rcu;
 	bool enabled;
 	u32 value[LMM_MAX_KNOBS];
-	char text[LMM_TEXT_LEN];
+	char text[];
 };
 
 /**
@@ -175,29 +198,31 @@ enum lmm_policy_state {
  *	May sleep.  May be NULL.
  * @state_show: print the table for people, while on.  May sleep.
  * @census_show: print the census, of file `census`; on or off, and whether or not
- *	the policy is supported.  May take a second.  May sleep.  Called without the control
- *	mutex, by several readers at once.  May be NULL, then there is no such file.
+ *	the policy is supported.  May take a second.  May sleep.  Called without @lock, by
+ *	several readers at once.  May be NULL, then there is no such file.
  * @forget: the policy leaves the registry: free what is kept while the policy is off.  The files
  *	of the policy are gone.  May be NULL.
  * @reason_show: words for the last column of `status` while on; @why is "" before.
  *	May be NULL.
+ * @lock: held while the policy is switched or takes settings.  The kernel may make an op wait for
+ *	long, so nobody who reads, switches off, or changes another policy takes the lock
+ * @work: tidies up after a cut, and looks after the hooks; takes @lock
  * @config: published settings
- * @config_off: a copy of @config with the policy off, published by a cut, which must not
- *	allocate memory; NULL while off
  * @counters: per-CPU, @nr_counters values, never reset
  * @state: state of the policy
+ * @since: when @state became loading or leaving, in jiffies
  * @waiting: number of tasks that wait for livepatches to switch the policy on
  * @cuts: number of times that somebody asked for the policy to be off; see lmm_policy_cut()
  * @standby_reason: why the policy stands by, in words
- * @on: @enable has set the policy up; written under the control mutex only
+ * @on: @enable has set the policy up; written under @lock only
  *
- * Every op runs in process context with lmm_control_mutex held, except @supported, @reason_show
- * and @census_show.  @supported may be called at any time, @reason_show also while the policy goes
- * off.  Both are called with or without the mutex, and read only data that live as long as the
- * module.
+ * Every op runs in process context with @lock held, except @supported, @reason_show and
+ * @census_show.  Ops of two policies may run side by side.  @supported may be called at any time,
+ * @reason_show also while the policy goes off.  Both are called with or without the lock, and read
+ * only data that live as long as the module.
  *
  * Members from @config to @standby_reason are written under a spinlock of state.c, so that
- * switching off and reading never wait.
+ * switching off and reading never wait.  @config is replaced under @lock alone.
  */
 struct lmm_policy {
 	enum lmm_policy_id id;
@@ -224,10 +249,12 @@ struct lmm_policy {
 	void (*reason_show)(struct lmm_policy *policy, char *why, size_t len);
 
 	/* Owned by control from lmm_policy_register() on. */
+	struct mutex lock;
+	struct work_struct work;
 	struct lmm_config __rcu *config;
-	struct lmm_config *config_off;
 	u64 __percpu *counters;
 	enum lmm_policy_state state;
+	unsigned long since;
 	unsigned int waiting;
 	unsigned int cuts;
 	char standby_reason[LMM_WHY_LEN];
@@ -239,7 +266,8 @@ struct lmm_policy {
 	.id = LMM_##id_,						\
 	.name = #policy,						\
 	.knobs = policy##_knobs,					\
-	.nr_knobs = ARRAY_SIZE(policy##_knobs),				\
+	.nr_knobs = ARRAY_SIZE(policy##_knobs) +			\
+		BUILD_BUG_ON_ZERO(ARRAY_SIZE(policy##_knobs) > LMM_MAX_KNOBS),	\
 	.uses = &policy##_uses,						\
 	.events = &policy##_events,					\
 	.counter_names = policy##_counter_names,			\

@@ -7,7 +7,11 @@
 #include <linux/module.h>
 #include <linux/printk.h>
 
-#include "control/control.h"
+#include "control/debugfs.h"
+#include "control/lease.h"
+#include "control/look.h"
+#include "control/params.h"
+#include "control/registry.h"
 #include "dispatch.h"
 #include "hook/hook.h"
 #include "hook/release.h"
@@ -54,14 +58,14 @@ static int __init livemm_init(void)
 	err = lmm_release_check();
 	if (err)
 		goto err_report;
-	why = "registry";
-	err = lmm_registry_init();
+	why = "workers";
+	err = lmm_look_init();
 	if (err)
 		goto err_report;
 	why = "hooks";
-	err = lmm_hooks_init(&lmm_dispatch_handlers, lmm_policies_look_soon);
+	err = lmm_hooks_init(&lmm_dispatch_handlers, lmm_look_soon);
 	if (err)
-		goto err_registry;
+		goto err_look;
 	err = policies_register(&why);
 	if (err)
 		goto err_hooks;
@@ -84,8 +88,8 @@ err_policies:
 	policies_forget(ARRAY_SIZE(policies));
 err_hooks:
 	lmm_hooks_exit();
-err_registry:
-	lmm_registry_exit();
+err_look:
+	lmm_look_exit();
 err_report:
 	pr_err("not loaded: %s (%d)\n", why, err);
 	return err;
@@ -98,7 +102,7 @@ static void __exit livemm_exit(void)
 	lmm_record_exit();
 	policies_forget(ARRAY_SIZE(policies));
 	lmm_hooks_exit();
-	lmm_registry_exit();
+	lmm_look_exit();
 }
 
 module_init(livemm_init);

@@ -20,7 +20,7 @@ KERNEL_ONLY = {
     "hook_table": "rows name the kernel's own types",
     "dispatch": "static calls",
     "counters": "per-CPU memory",
-    "registry": "workqueues, RCU and the control mutex",
+    "registry": "workqueues, RCU and locks",
     "switch": "tasks that race",
 }
 _CASE = re.compile(r"^    (ok|not ok) \d+ (.*)$")

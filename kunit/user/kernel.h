@@ -170,6 +170,8 @@ static inline u32 prandom_u32_state(struct rnd_state *state)
 }
 
 /* From livemm.h: settings and locks of the glue, which no core touches. */
+/* Members that only control uses. */
+struct work_struct { int unused; };
 struct rcu_head { void *unused; };
 struct mutex { int unused; };
 

@@ -27,7 +27,6 @@ int numa_validate(struct lmm_policy *policy, const struct lmm_config *cfg, char 
 static const char *const kinds[] = {
 	[LMM_KNOB_UINT] = "UINT",
 	[LMM_KNOB_TENTHS] = "TENTHS",
-	[LMM_KNOB_BOOL] = "BOOL",
 	[LMM_KNOB_CHOICE] = "CHOICE",
 	[LMM_KNOB_TEXT] = "TEXT",
 };
@@ -73,18 +72,25 @@ static void print_tables(void)
 
 static int judge(const char *present, const char *wanted)
 {
-	static struct lmm_config settings[LMM_NR_POLICIES];
+	static union {
+		struct lmm_config config;
+		char room[sizeof(struct lmm_config) + LMM_TEXT_LEN];
+	} settings[LMM_NR_POLICIES];
 	char why[LMM_WHY_LEN] = "", reason[LMM_WHY_LEN - 8] = "", line[4096];
-	unsigned int id, named;
-	int err;
+	const char *const texts[] = { present, wanted };
+	unsigned int id, i;
+	int err = 0;
 
-	err = lmm_policies_parse(policies, present, strlen(present), settings, &named, why,
-				 sizeof(why));
-	if (!err)
-		err = lmm_policies_parse(policies, wanted, strlen(wanted), settings, &named, why,
-					 sizeof(why));
+	for (i = 0; i < ARRAY_SIZE(texts) && !err; i++) {
+		struct lmm_delta deltas[LMM_NR_POLICIES] = { };
+
+		err = lmm_parse(policies, NULL, 0, texts[i], strlen(texts[i]), deltas, why);
+		for (id = 0; id < LMM_NR_POLICIES && !err; id++)
+			lmm_delta_apply(policies[id], &deltas[id], &settings[id].config);
+	}
 	if (!err) {
-		err = numa_validate(policies[LMM_NUMA], &settings[LMM_NUMA], reason, sizeof(reason));
+		err = numa_validate(policies[LMM_NUMA], &settings[LMM_NUMA].config, reason,
+				    sizeof(reason));
 		if (err)
 			snprintf(why, sizeof(why), "numa/%s", reason);
 	}
@@ -93,7 +99,8 @@ static int judge(const char *present, const char *wanted)
 		return 1;
 	}
 	for (id = 0; id < LMM_NR_POLICIES; id++) {
-		lmm_config_format(policies[id], &settings[id], ',', line, sizeof(line));
+		lmm_format(policies[id], LMM_ALL_KEYS, &settings[id].config, ',', line,
+			   sizeof(line));
 		printf("%s%s:%s", id ? ";" : "", policies[id]->name, line);
 	}
 	putchar('\n');

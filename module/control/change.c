@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * change.c - a written text changes all settings that the text names, or none
+ * change.c - the one door to settings: what a text says, judged once and done whole
  *
- * A text that only switches policies off takes effect at once, without the control mutex.  Every
- * other text is judged under the mutex.  The mutex is released while livepatches are being loaded,
- * and the text is read and judged anew afterwards.
+ * A text that only switches policies off takes effect at once, without a lock.  Every other text is
+ * judged, and carried out, with the locks of the policies that the text names, taken in the order
+ * of their ids.  The locks are released while livepatches are being loaded, and what the text says
+ * is judged anew afterwards.
  *
- * Every wait ends when the writer is killed.
+ * A wait for a lock or a livepatch ends when the writer is killed.  A wait of the kernel's own, for
+ * instance until every task has left a function, does not, and holds up nobody else.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
-#include <linux/mutex.h>
-#include <linux/sched/signal.h>
+#include <linux/printk.h>
 #include <linux/slab.h>
 
+#include "change.h"
 #include "hook/hook.h"
-#include "control.h"
+#include "look.h"
+#include "policies.h"
+#include "state.h"
+#include "switch.h"
 
 /* Tries to load livepatches that somebody else disables again and again. */
 #define LOADS_MAX	3
@@ -23,191 +28,305 @@
 /* How long switching off waits for values to be restored; the policy is off in any case. */
 #define OFF_WAIT_MS	10000
 
-/* The policies that a writer waits to switch on, and lmm_policies_cuts() at the begin. */
-struct waiter {
-	unsigned int policies;
+/* What a text asks for. */
+struct lmm_change {
+	const struct lmm_delta *deltas;
+	/* A bit for each policy that the text names; switches on; off. */
+	unsigned int named, on, off;
+	/* Those that wait for livepatches. */
+	unsigned int waiting;
+	/* Numbers of cuts at the begin. */
 	unsigned int cuts[LMM_NR_POLICIES];
+	struct lmm_config *want[LMM_NR_POLICIES];
 };
 
-static bool was_cut(const void *arg)
+/* Begin, or begin anew; an earlier cut matters only for policies that the text switches on. */
+static void change_begin(struct lmm_change *change)
 {
-	const struct waiter *waiter = arg;
+	struct lmm_policy *policy;
 
-	return lmm_policies_were_cut(waiter->policies, waiter->cuts);
-}
+	lmm_for_each_policy(policy, change->named & ~change->on)
+		change->cuts[policy->id] = lmm_policy_cuts(policy);
+	lmm_for_each_policy(policy, change->named) {
+		struct lmm_config *want = change->want[policy->id];
 
-static int load(u32 functions, const struct waiter *waiter, char *why, size_t len)
-{
-	char words[LMM_WHY_LEN] = "";
-	struct lmm_policy *policy = NULL;
-	int err;
-
-	lmm_policies_waiting(waiter->policies, true);
-	err = lmm_klp_load(functions, was_cut, waiter, words, sizeof(words));
-	lmm_policies_waiting(waiter->policies, false);
-	if (!err)
-		return 0;
-	while ((policy = lmm_policy_next(policy)))
-		if (waiter->policies & BIT(policy->id))
-			break;
-	scnprintf(why, len, "%s/enabled: 1: %s", policy ? policy->name : "?",
-		  err == -ECANCELED ? "switched off meanwhile" : words);
-	return err;
-}
-
-/* Read a text against the settings in force; with @enabled, as if each policy were on or off. */
-static int read_text(const struct lmm_change *change, struct lmm_config *want,
-		     const bool *enabled, unsigned int *named, char *why, size_t len)
-{
-	struct lmm_policy *policy = NULL;
-
-	while ((policy = lmm_policy_next(policy))) {
-		lmm_policy_config_copy(policy, &want[policy->id]);
-		if (enabled)
-			want[policy->id].enabled = *enabled;
+		rcu_read_lock();
+		memcpy(want, lmm_policy_now(policy), lmm_config_size(policy));
+		rcu_read_unlock();
+		lmm_delta_apply(policy, &change->deltas[policy->id], want);
 	}
-	return change->parse(change, want, named, why, len);
 }
 
-/* What a text says of `enabled`, as a bit per policy, whatever is in force. */
-struct asked {
-	unsigned int named;
-	unsigned int on;
-	unsigned int off;
-};
-
-/* Which of the named policies are on in these settings? */
-static unsigned int enabled_in(const struct lmm_config *want, unsigned int named)
+/* Does the text only switch policies off? */
+static bool only_off(const struct lmm_change *change)
 {
-	struct lmm_policy *policy = NULL;
-	unsigned int on = 0;
+	struct lmm_policy *policy;
 
-	while ((policy = lmm_policy_next(policy)))
-		if (named & BIT(policy->id) && want[policy->id].enabled)
-			on |= BIT(policy->id);
-	return on;
-}
-
-static int read_asked(const struct lmm_change *change, struct lmm_config *want,
-		      struct asked *asked, char *why, size_t len)
-{
-	static const bool off, on = true;
-	int err;
-
-	err = read_text(change, want, &off, &asked->named, why, len);
-	if (err)
-		return err;
-	asked->on = enabled_in(want, asked->named);
-	err = read_text(change, want, &on, &asked->named, why, len);
-	asked->off = asked->named & ~enabled_in(want, asked->named);
-	return err;
-}
-
-/* Does the text that was read last only switch policies off? */
-static bool only_off(const struct lmm_config *want, const struct asked *asked)
-{
-	struct lmm_policy *policy = NULL;
-
-	if (!asked->named || asked->off != asked->named)
+	if (change->off != change->named)
 		return false;
-	while ((policy = lmm_policy_next(policy)))
-		if (asked->named & BIT(policy->id) &&
-		    lmm_policy_changes_values(policy, &want[policy->id]))
+	lmm_for_each_policy(policy, change->named)
+		if (lmm_policy_changes(policy, change->want[policy->id]))
 			return false;
 	return true;
 }
 
-/* A cut since the begin matters only for policies that the text switches on. */
-static void refresh_cuts(struct waiter *waiter, unsigned int asked_on)
+static void change_unlock(unsigned int locked)
 {
-	unsigned int cuts[LMM_NR_POLICIES] = { };
-	unsigned int id;
+	struct lmm_policy *policy;
 
-	lmm_policies_cuts(cuts);
-	for (id = 0; id < LMM_NR_POLICIES; id++)
-		if (!(asked_on & BIT(id)))
-			waiter->cuts[id] = cuts[id];
+	lmm_for_each_policy(policy, locked)
+		mutex_unlock(&policy->lock);
 }
 
-/* Returns -EINPROGRESS when @functions have to be loaded first, for @waiter. */
-static int try_change(const struct lmm_change *change, struct lmm_config *want,
-		      const struct asked *asked, u32 *functions, struct waiter *waiter, char *why,
-		      size_t len)
+static int change_lock(const struct lmm_change *change, char *why)
 {
-	unsigned int named = 0;
+	struct lmm_policy *policy;
+	unsigned int locked = 0;
+
+	lmm_for_each_policy(policy, change->named) {
+		if (mutex_lock_killable_nested(&policy->lock, policy->id)) {
+			change_unlock(locked);
+			scnprintf(why, LMM_WHY_LEN, "%s: killed while another change was under way",
+				  policy->name);
+			return -EINTR;
+		}
+		locked |= BIT(policy->id);
+	}
+	return 0;
+}
+
+/* Judge, and list the wrappers that have to be loaded first. */
+static int change_judge(struct lmm_change *change, u32 *functions, char *why)
+{
+	struct lmm_policy *policy;
 	int err;
 
-	if (fatal_signal_pending(current) || mutex_lock_killable(&lmm_control_mutex)) {
-		scnprintf(why, len, "killed while another change was under way");
-		return -EINTR;
+	*functions = 0;
+	change->waiting = 0;
+	lmm_for_each_policy(policy, change->named) {
+		const struct lmm_config *want = change->want[policy->id];
+		u32 missing = 0;
+
+		err = lmm_policy_judge(policy, want, why);
+		if (err)
+			return err;
+		if (lmm_policy_to_arm(policy, want))
+			missing = lmm_hooks_missing(policy->id, lmm_policy_mode(policy, want));
+		*functions |= missing;
+		if (missing)
+			change->waiting |= BIT(policy->id);
 	}
+	return 0;
+}
+
+static void change_revert(struct lmm_change *change, struct lmm_policy *const done[],
+			  unsigned int nr)
+{
+	char why[LMM_WHY_LEN];
+
+	while (nr--) {
+		struct lmm_config **back = &change->want[done[nr]->id];
+		unsigned int cuts = change->cuts[done[nr]->id];
+		int err = lmm_policy_apply(done[nr], back, cuts, why);
+
+		/* A policy that was cut meanwhile stays off. */
+		(*back)->enabled &= err != -ECANCELED;
+		if (err == -ECANCELED)
+			err = lmm_policy_apply(done[nr], back, cuts, why);
+		if (err)
+			pr_err("livemm: old settings not put back: %s\n", why);
+	}
+}
+
+/*
+ * Steps that may fail come first, and switching off, which cannot fail, comes last.  A revert
+ * therefore enables nothing but the old mode of a policy whose mode was changed.
+ */
+static int change_apply(struct lmm_change *change, char *why)
+{
+	struct lmm_policy *done[LMM_NR_POLICIES], *policy;
+	unsigned int pass, on = 0, nr = 0;
+	int err;
+
+	lmm_for_each_policy(policy, change->named)
+		if (change->want[policy->id]->enabled)
+			on |= BIT(policy->id);
+	for (pass = 0; pass < 2; pass++) {
+		lmm_for_each_policy(policy, pass ? change->named & ~on : on) {
+			err = lmm_policy_apply(policy, &change->want[policy->id],
+					       change->cuts[policy->id], why);
+			if (err) {
+				change_revert(change, done, nr);
+				return err;
+			}
+			done[nr++] = policy;
+		}
+	}
+	/* Whoever waits to switch on a policy that is to be off gives up, on or not. */
+	lmm_policies_cut(change->off);
+	return 0;
+}
+
+/* Returns -EINPROGRESS when @functions have to be loaded first. */
+static int change_try(struct lmm_change *change, u32 *functions, char *why)
+{
+	struct lmm_policy *policy;
+	int err = change_lock(change, why);
+
+	if (err)
+		return err;
+	lmm_policies_watch();
 	/* Release livepatches that were disabled from outside, so that they can be loaded anew. */
-	if (lmm_policies_look())
-		lmm_policies_look_soon();
-	refresh_cuts(waiter, asked->on);
-	err = read_text(change, want, NULL, &named, why, len) ?:
-	      lmm_policies_missing(want, named, functions, &waiter->policies, why, len);
+	lmm_for_each_policy(policy, change->named)
+		lmm_policy_look(policy);
+	change_begin(change);
+	err = change_judge(change, functions, why);
 	if (!err && *functions)
 		err = -EINPROGRESS;
 	else if (!err)
-		err = lmm_policies_apply(want, named, asked->off, waiter->cuts, why, len);
-	mutex_unlock(&lmm_control_mutex);
+		err = change_apply(change, why);
+	change_unlock(change->named);
+	/* Wrappers may have changed while policies came on. */
+	if (!err)
+		lmm_look_soon();
+	return err;
+}
+
+static bool was_cut(const void *arg)
+{
+	const struct lmm_change *change = arg;
+	struct lmm_policy *policy;
+
+	lmm_for_each_policy(policy, change->waiting)
+		if (READ_ONCE(policy->cuts) != change->cuts[policy->id])
+			return true;
+	return false;
+}
+
+static int load(u32 functions, const struct lmm_change *change, char *why)
+{
+	char words[LMM_WHY_LEN] = "";
+	int err;
+
+	lmm_policies_waiting(change->waiting, true);
+	err = lmm_klp_load(functions, was_cut, change, words, sizeof(words));
+	lmm_policies_waiting(change->waiting, false);
+	if (err)
+		scnprintf(why, LMM_WHY_LEN, "%s/enabled: 1: %s",
+			  lmm_policies[__ffs(change->waiting)]->name,
+			  err == -ECANCELED ? "switched off meanwhile" : words);
+	return err;
+}
+
+static int change_carry_out(struct lmm_change *change, char *why)
+{
+	/* Settings that arm nothing need no survey of livepatches, and so no wait for klp_mutex. */
+	bool fresh = change->on;
+	unsigned int loads = 0;
+	u32 functions;
+	int err;
+
+	for (;;) {
+		/* Not under a lock: klp_mutex may be held for long. */
+		if (fresh)
+			lmm_klp_survey();
+		err = change_try(change, &functions, why);
+		if (err == -EOPNOTSUPP && !fresh) {
+			/* Another livepatch may have gone since the last survey. */
+			fresh = true;
+			continue;
+		}
+		if (err != -EINPROGRESS)
+			return err;
+		if (loads++ == LOADS_MAX) {
+			scnprintf(why, LMM_WHY_LEN, "livepatches are disabled again and again");
+			return -EBUSY;
+		}
+		err = load(functions, change, why);
+		if (err)
+			return err;
+	}
+}
+
+/**
+ * lmm_control_change() - change settings, all or none
+ * @deltas: what to change of each policy
+ * @why: reason in words, on failure
+ *
+ * Context: process, may sleep, no policy's lock held; killable.
+ * Return: 0; the errno of lmm_policy_judge(), lmm_policy_apply() or lmm_klp_load(); -EINTR when
+ * killed.
+ */
+int lmm_control_change(const struct lmm_delta deltas[LMM_NR_POLICIES], char *why)
+{
+	struct lmm_change change = { .deltas = deltas };
+	struct lmm_policy *policy;
+	int err = 0;
+
+	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
+		const struct lmm_delta *delta = &deltas[policy->id];
+
+		if (!delta->keys)
+			continue;
+		change.named |= BIT(policy->id);
+		if (delta->keys & BIT(LMM_KEY_ENABLED))
+			*(delta->enabled ? &change.on : &change.off) |= BIT(policy->id);
+		/* Switching off is not refused for want of memory. */
+		change.want[policy->id] = kmalloc(lmm_config_size(policy),
+						  GFP_KERNEL | __GFP_NOFAIL);
+		/* An "off" from here on prevails over an "on" in the text. */
+		change.cuts[policy->id] = lmm_policy_cuts(policy);
+	}
+	change_begin(&change);
+	if (only_off(&change)) {
+		lmm_policies_watch();
+		lmm_policies_cut(change.off);
+		lmm_policies_wait(change.off, OFF_WAIT_MS);
+	} else {
+		err = change_carry_out(&change, why);
+	}
+	/* Settings that were in force may have readers. */
+	lmm_for_each_policy(policy, change.named)
+		kfree_rcu(change.want[policy->id], rcu);
 	return err;
 }
 
 /**
- * lmm_control_change() - change settings as a text says
- * @change: the text
+ * lmm_control_write() - change settings as a text says, in the grammar of `policies`
+ * @text: the text
+ * @len: bytes in @text
  * @why: reason in words, on failure
- * @len: size of @why
  *
- * Context: process, may sleep, control mutex not held; killable.
- * Return: 0; the errno of @change->parse, lmm_policies_apply() or lmm_klp_load(); -EINTR when
- * killed.
+ * Context: process, may sleep, no policy's lock held; killable.
+ * Return: 0, or the errno of lmm_parse() or lmm_control_change().
  */
-int lmm_control_change(const struct lmm_change *change, char *why, size_t len)
+int lmm_control_write(const char *text, size_t len, char *why)
 {
-	struct lmm_config *want;
-	struct waiter waiter = { };
-	struct asked asked = { };
-	unsigned int loads = 0;
-	u32 functions;
-	bool fresh;
-	int err;
+	struct lmm_delta deltas[LMM_NR_POLICIES] = { };
 
-	/* Switching off is not refused for want of memory. */
-	want = kcalloc(LMM_NR_POLICIES, sizeof(*want), GFP_KERNEL | __GFP_NOFAIL);
-	/* An "off" from here on prevails over an "on" in the text. */
-	lmm_policies_cuts(waiter.cuts);
-	err = read_asked(change, want, &asked, why, len);
-	if (!err && only_off(want, &asked)) {
-		lmm_policies_cut(asked.named);
-		lmm_policies_wait(asked.named, OFF_WAIT_MS);
-		goto out;
+	return lmm_parse(lmm_policies, NULL, LMM_ALL_KEYS, text, len, deltas, why) ?:
+	       lmm_control_change(deltas, why);
+}
+
+/**
+ * lmm_control_format() - print the settings of all policies, as lmm_control_write() reads them
+ * @buf: destination
+ * @len: size of @buf
+ *
+ * Context: any.
+ * Return: characters in @buf without the NUL.
+ */
+size_t lmm_control_format(char *buf, size_t len)
+{
+	struct lmm_policy *policy;
+	size_t n = 0;
+
+	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
+		n += scnprintf(buf + n, len - n, "%s%s:", n ? ";" : "", policy->name);
+		rcu_read_lock();
+		n += lmm_format(policy, LMM_ALL_KEYS, lmm_policy_now(policy), ',', buf + n,
+				len - n);
+		rcu_read_unlock();
 	}
-	/* Settings that arm nothing need no survey of livepatches, and so no wait for klp_mutex. */
-	fresh = asked.on;
-	while (!err) {
-		/* Not under the mutex: klp_mutex may be held for long. */
-		if (fresh)
-			lmm_klp_survey();
-		err = try_change(change, want, &asked, &functions, &waiter, why, len);
-		if (err == -EOPNOTSUPP && !fresh) {
-			/* Another livepatch may have gone since the last survey. */
-			fresh = true;
-			err = 0;
-			continue;
-		}
-		if (err != -EINPROGRESS)
-			break;
-		if (loads++ == LOADS_MAX) {
-			scnprintf(why, len, "livepatches are disabled again and again");
-			err = -EBUSY;
-			break;
-		}
-		err = load(functions, &waiter, why, len);
-	}
-out:
-	kfree(want);
-	return err;
+	return n;
 }

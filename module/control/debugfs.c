@@ -3,8 +3,8 @@
  * debugfs.c - the tree of files, from tables
  *
  * A row without a write operation makes a 0400 file, which can be read under lockdown.  Every
- * other file is 0600.  Reading takes no mutex, except for rows with @locked.  debugfs waits for
- * running operations when a file is removed, so every wait is given up before the removal.
+ * other file is 0600.  Reading waits for nobody: `state` is empty while the policy is switched.
+ * debugfs waits for running operations when a file is removed, so every wait is given up before.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,17 +14,22 @@
 #include <linux/module.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "change.h"
+#include "debugfs.h"
 #include "hook/hook.h"
-#include "control.h"
-
-/* The key of a file that shows all keys. */
-#define LMM_ALL_KEYS	UINT_MAX
+#include "lease.h"
+#include "look.h"
+#include "params.h"
+#include "policies.h"
+#include "state.h"
+#include "switch.h"
 
 /*
  * Room for a census of 75 zones: seq_file shows a file that outgrows its buffer once more with a
@@ -32,38 +37,35 @@
  */
 #define LMM_CENSUS_ROOM	SZ_128K
 
-/* One kind of file. */
-struct lmm_file {
-	const char *name;
-	void (*show)(struct seq_file *m, struct lmm_policy *policy, unsigned int key);
-	int (*write)(struct lmm_policy *policy, unsigned int key,
-		     const char *text, size_t text_len, char *why, size_t len);
-	/* Does the policy have the file?  NULL: every policy has. */
-	bool (*there)(const struct lmm_policy *policy);
-	/* Initial size of the buffer, in bytes; 0: seq_file's default. */
-	size_t room;
-	/* Read under the control mutex: the data exist only while the policy is on. */
-	bool locked;
+/* What a file shows. */
+enum lmm_shown {
+	LMM_VERSION_FILE,
+	LMM_HOOKS,
+	LMM_STATUS,
+	LMM_LEASE,
+	LMM_LAST_ERROR,
+	LMM_SETTINGS,
+	LMM_SUPPORTED,
+	LMM_COUNTERS,
+	LMM_STATE,
+	LMM_CENSUS,
 };
 
-/* A file: the inode's private data. */
+/* A file; without a policy, of the top. */
+struct lmm_file {
+	const char *name;
+	enum lmm_shown shown;
+	bool written;
+};
+
+/* The inode's private data. */
 struct lmm_node {
-	const struct lmm_file *file;
+	struct lmm_file file;
 	struct lmm_policy *policy;
 	unsigned int key;
 };
 
-static void lmm_version_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
-{
-	seq_printf(m, "livemm %s abi %d\n", LMM_VERSION, LMM_ABI);
-}
-
-static void lmm_hooks_file_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
-{
-	lmm_hooks_show(m);
-}
-
-static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
+static void lmm_status_show(struct seq_file *m, struct lmm_policy *policy)
 {
 	static const char *const words[] = {
 		[LMM_POLICY_OFF] = "off",
@@ -72,12 +74,11 @@ static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
 		[LMM_POLICY_STANDBY] = "standby",
 		[LMM_POLICY_LEAVING] = "leaving",
 	};
-	char why[LMM_WHY_LEN] = "";
+	char why[LMM_WHY_LEN] = "", mode[32] = "-";
 	enum lmm_policy_state state = lmm_policy_state(policy, why, sizeof(why));
 	const char *word = words[state];
-	int mode = policy->mode_knob;
-	char text[32] = "-";
 
+	lmm_policy_waits(policy, why, sizeof(why));
 	if (state == LMM_POLICY_ON) {
 		lmm_hooks_silent(policy->id, why, sizeof(why));
 		if (!why[0] && policy->reason_show)
@@ -88,162 +89,91 @@ static void lmm_status_row(struct seq_file *m, struct lmm_policy *policy)
 		else
 			why[0] = '\0';
 	}
-	if (mode >= 0) {
-		rcu_read_lock();
-		lmm_knob_format(&policy->knobs[mode],
-				rcu_dereference(policy->config)->value[mode], text, sizeof(text));
-		rcu_read_unlock();
-	}
-	seq_printf(m, "%-9s %-11s %-8s %s\n", policy->name, word, text, why[0] ? why : "-");
+	rcu_read_lock();
+	if (policy->mode_knob >= 0)
+		lmm_knob_format(&policy->knobs[policy->mode_knob],
+				lmm_policy_mode(policy, lmm_policy_now(policy)), mode,
+				sizeof(mode));
+	rcu_read_unlock();
+	seq_printf(m, "%-9s %-11s %-8s %s\n", policy->name, word, mode, why[0] ? why : "-");
 }
 
-static void lmm_status_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
-{
-	struct lmm_policy *each = NULL;
-
-	while ((each = lmm_policy_next(each)))
-		lmm_status_row(m, each);
-}
-
-static void lmm_lease_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
-{
-	seq_printf(m, "%u\n", lmm_lease_left());
-}
-
-static int lmm_lease_write(struct lmm_policy *policy, unsigned int key, const char *text,
-			   size_t text_len, char *why, size_t len)
-{
-	u32 seconds;
-	int err;
-
-	err = lmm_knob_parse(NULL, &lmm_lease_knob, text, text_len, &seconds, why, len);
-	if (!err)
-		lmm_lease_set(seconds);
-	return err;
-}
-
-static void lmm_last_error_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
-{
-	char why[LMM_WHY_LEN];
-
-	lmm_control_get_error(why, sizeof(why));
-	if (why[0])
-		seq_printf(m, "%s\n", why);
-}
-
-static void lmm_supported_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
-{
-	char why[LMM_WHY_LEN] = "";
-
-	if (lmm_policy_supported(policy, why, sizeof(why)))
-		seq_puts(m, "yes\n");
-	else
-		seq_printf(m, "no: %s\n", why);
-}
-
-/* Print one setting or all settings into the file's own buffer. */
+/* Print one setting, a policy's, or without a policy all, into the file's own buffer. */
 static void lmm_settings_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
 {
-	const struct lmm_config *cfg;
 	size_t len, n;
 	char *buf;
 
 	len = seq_get_buf(m, &buf);
 	rcu_read_lock();
-	cfg = rcu_dereference(policy->config);
-	if (key == LMM_ALL_KEYS)
-		n = lmm_config_format(policy, cfg, ' ', buf, len);
-	else
-		n = lmm_key_format(policy, cfg, key, buf, len);
+	n = policy ? lmm_format(policy, key, lmm_policy_now(policy), ' ', buf, len) :
+		     lmm_control_format(buf, len);
 	rcu_read_unlock();
 	/* The text may be cut: -1 has seq_file show the file again with more room. */
 	seq_commit(m, n + 1 < len ? (int)n : -1);
 	seq_putc(m, '\n');
 }
 
-static int lmm_settings_parse(const struct lmm_change *change, struct lmm_config *want,
-			      unsigned int *named, char *why, size_t len)
+static void lmm_state_show(struct seq_file *m, struct lmm_policy *policy)
 {
-	struct lmm_config *cfg = &want[change->policy->id];
-
-	*named = BIT(change->policy->id);
-	if (change->key == LMM_ALL_KEYS)
-		return lmm_config_parse(change->policy, change->text, change->len, cfg, why, len);
-	return lmm_key_parse(change->policy, change->key, change->text, change->len, cfg, why, len);
-}
-
-static int lmm_settings_write(struct lmm_policy *policy, unsigned int key, const char *text,
-			      size_t text_len, char *why, size_t len)
-{
-	const struct lmm_change change = {
-		.parse = lmm_settings_parse, .text = text, .len = text_len,
-		.policy = policy, .key = key,
-	};
-
-	return lmm_control_change(&change, why, len);
-}
-
-static void lmm_counters_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
-{
-	unsigned int i;
-
-	for (i = 0; i < policy->nr_counters; i++)
-		seq_printf(m, "%s %llu\n", policy->counter_names[i],
-			   lmm_counter_read(policy->counters, i));
-}
-
-static void lmm_state_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
-{
-	if (policy->on && policy->state_show)
+	/* Whoever switches the policy may wait for long. */
+	while (!mutex_trylock(&policy->lock)) {
+		if (READ_ONCE(policy->state) != LMM_POLICY_ON || fatal_signal_pending(current))
+			return;
+		schedule_timeout_killable(1);
+	}
+	if (policy->on)
 		policy->state_show(policy, m);
+	mutex_unlock(&policy->lock);
 }
-
-static void lmm_census_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
-{
-	policy->census_show(policy, m);
-}
-
-static bool lmm_census_there(const struct lmm_policy *policy)
-{
-	return policy->census_show;
-}
-
-static const struct lmm_file lmm_top_files[] = {
-	{ "version", lmm_version_show },
-	{ "hooks", lmm_hooks_file_show },
-	{ "status", lmm_status_show },
-	{ "lease", lmm_lease_show, lmm_lease_write },
-	{ "last_error", lmm_last_error_show },
-};
-
-static const struct lmm_file lmm_policy_files[] = {
-	{ "supported", lmm_supported_show },
-	{ "config", lmm_settings_show, lmm_settings_write },
-	{ "counters", lmm_counters_show },
-	{ "state", lmm_state_show, .locked = true },
-	{ "census", lmm_census_show, .there = lmm_census_there, .room = LMM_CENSUS_ROOM },
-};
-
-/* One file for each key, with the name of the key. */
-static const struct lmm_file lmm_key_file = {
-	NULL, lmm_settings_show, lmm_settings_write
-};
-
-static struct dentry *lmm_root;
-
-/* Room for the files of every policy, with as many knobs as a policy may have, and `enabled`. */
-static struct lmm_node lmm_nodes[ARRAY_SIZE(lmm_top_files) + LMM_NR_POLICIES *
-				 (ARRAY_SIZE(lmm_policy_files) + 1 + LMM_MAX_KNOBS)];
 
 static int lmm_file_show(struct seq_file *m, void *unused)
 {
-	struct lmm_node *node = m->private;
+	const struct lmm_node *node = m->private;
+	struct lmm_policy *policy = node->policy;
+	char why[LMM_WHY_LEN] = "";
+	unsigned int i;
 
-	if (node->file->locked && mutex_lock_killable(&lmm_control_mutex))
-		return -EINTR;
-	node->file->show(m, node->policy, node->key);
-	if (node->file->locked)
-		mutex_unlock(&lmm_control_mutex);
+	switch (node->file.shown) {
+	case LMM_VERSION_FILE:
+		seq_printf(m, "livemm %s abi %d\n", LMM_VERSION, LMM_ABI);
+		break;
+	case LMM_HOOKS:
+		lmm_hooks_show(m);
+		break;
+	case LMM_STATUS:
+		lmm_for_each_policy(policy, LMM_ALL_POLICIES)
+			lmm_status_show(m, policy);
+		break;
+	case LMM_LEASE:
+		seq_printf(m, "%u\n", lmm_lease_left());
+		break;
+	case LMM_LAST_ERROR:
+		lmm_control_get_error(why, sizeof(why));
+		if (why[0])
+			seq_printf(m, "%s\n", why);
+		break;
+	case LMM_SETTINGS:
+		lmm_settings_show(m, policy, node->key);
+		break;
+	case LMM_SUPPORTED:
+		if (lmm_policy_supported(policy, why, sizeof(why)))
+			seq_puts(m, "yes\n");
+		else
+			seq_printf(m, "no: %s\n", why);
+		break;
+	case LMM_COUNTERS:
+		for (i = 0; i < policy->nr_counters; i++)
+			seq_printf(m, "%s %llu\n", policy->counter_names[i],
+				   lmm_counter_read(policy->counters, i));
+		break;
+	case LMM_STATE:
+		lmm_state_show(m, policy);
+		break;
+	case LMM_CENSUS:
+		policy->census_show(policy, m);
+		break;
+	}
 	return 0;
 }
 
@@ -251,43 +181,52 @@ static int lmm_file_open(struct inode *inode, struct file *file)
 {
 	struct lmm_node *node = inode->i_private;
 
-	if (node->file->room)
-		return single_open_size(file, lmm_file_show, node, node->file->room);
+	if (node->file.shown == LMM_CENSUS)
+		return single_open_size(file, lmm_file_show, node, LMM_CENSUS_ROOM);
 	return single_open(file, lmm_file_show, node);
+}
+
+static int lmm_node_write(const struct lmm_node *node, const char *text, size_t len, char *why)
+{
+	struct lmm_delta deltas[LMM_NR_POLICIES] = { };
+	u32 seconds;
+	int err;
+
+	if (node->file.shown != LMM_LEASE)
+		return lmm_parse(lmm_policies, node->policy, node->key, text, len, deltas, why) ?:
+		       lmm_control_change(deltas, why);
+	err = lmm_knob_parse(&lmm_lease_knob, text, len, &seconds, why);
+	if (!err)
+		lmm_lease_set(seconds);
+	return err;
 }
 
 static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
 			      size_t count, loff_t *ppos)
 {
 	struct seq_file *m = file->private_data;
-	struct lmm_node *node = m->private;
 	char why[LMM_WHY_LEN] = "";
 	char *text;
 	int err;
 
 	/* A setting comes in one write: a piece of a setting could mean something else. */
 	if (*ppos || count > PAGE_SIZE) {
-		lmm_control_set_error("more than one write, or more than %lu bytes", PAGE_SIZE);
-		return -EINVAL;
+		scnprintf(why, sizeof(why), "%pD2: more than one write, or more than %lu bytes",
+			  file, PAGE_SIZE);
+		return lmm_control_refuse(-EINVAL, why);
 	}
 	/* Switching off is not refused for want of memory. */
 	text = kmalloc(count + 1, GFP_KERNEL | __GFP_NOFAIL);
 	if (copy_from_user(text, ubuf, count)) {
 		kfree(text);
-		lmm_control_set_error("the text cannot be read");
-		return -EFAULT;
+		scnprintf(why, sizeof(why), "%pD2: the text cannot be read", file);
+		return lmm_control_refuse(-EFAULT, why);
 	}
 	text[count] = '\0';
-
-	err = node->file->write(node->policy, node->key, text, count, why, sizeof(why));
-	if (err)
-		lmm_control_set_error("%s", why);
-
+	err = lmm_node_write(m->private, text, count, why);
 	kfree(text);
-	if (err)
-		return err;
-	*ppos += count;
-	return count;
+	*ppos += err ? 0 : count;
+	return lmm_control_refuse(err, why) ?: (ssize_t)count;
 }
 
 static const struct file_operations lmm_read_fops = {
@@ -306,6 +245,29 @@ static const struct file_operations lmm_write_fops = {
 	.llseek = seq_lseek,
 	.release = single_release,
 };
+
+static const struct lmm_file lmm_top_files[] = {
+	{ "version", LMM_VERSION_FILE },
+	{ "hooks", LMM_HOOKS },
+	{ "status", LMM_STATUS },
+	{ "lease", LMM_LEASE, true },
+	{ "last_error", LMM_LAST_ERROR },
+	{ "policies", LMM_SETTINGS, true },
+};
+
+static const struct lmm_file lmm_policy_files[] = {
+	{ "supported", LMM_SUPPORTED },
+	{ "config", LMM_SETTINGS, true },
+	{ "counters", LMM_COUNTERS },
+	{ "state", LMM_STATE },
+	{ "census", LMM_CENSUS },
+};
+
+static struct dentry *lmm_root;
+
+/* Room for the files of every policy, with as many knobs as a policy may have, and `enabled`. */
+static struct lmm_node lmm_nodes[ARRAY_SIZE(lmm_top_files) + LMM_NR_POLICIES *
+				 (ARRAY_SIZE(lmm_policy_files) + 1 + LMM_MAX_KNOBS)];
 
 /* Set before lmm_control_init(), or NULL. */
 const struct lmm_control_session *lmm_control_session;
@@ -336,9 +298,8 @@ static ssize_t lmm_session_write(struct file *file, const char __user *ubuf, siz
 
 	/* A longer text is cut here, and malformed. */
 	if (copy_from_user(text, ubuf, min(count, sizeof(text) - 1)))
-		return -EFAULT;
-	err = lmm_knob_parse(NULL, &session->knob, text, min(count, sizeof(text) - 1), &value, why,
-			     sizeof(why));
+		return lmm_control_refuse(-EFAULT, "record: the text cannot be read");
+	err = lmm_knob_parse(&session->knob, text, min(count, sizeof(text) - 1), &value, why);
 	if (!err && value) {
 		err = session->begin(why, sizeof(why));
 		if (!err)
@@ -346,9 +307,7 @@ static ssize_t lmm_session_write(struct file *file, const char __user *ubuf, siz
 	} else if (!err) {
 		lmm_session_release(NULL, file);
 	}
-	if (err && why[0])
-		lmm_control_set_error("%s", why);
-	return err ?: (ssize_t)count;
+	return lmm_control_refuse(err, why) ?: (ssize_t)count;
 }
 
 static int lmm_session_open(struct inode *inode, struct file *file)
@@ -381,52 +340,43 @@ static struct dentry *lmm_dir(const char *name, struct dentry *parent)
 	return dir;
 }
 
-/* A tree under construction. */
-struct lmm_tree {
-	struct lmm_node *node;	/* of the next file */
-	int err;		/* of the first file that failed */
-};
-
-static void lmm_add(struct lmm_tree *tree, struct dentry *dir, const struct lmm_file *file,
-		    struct lmm_policy *policy, unsigned int key)
+/* Fill in the next node; returns the errno of the first file that failed. */
+static int lmm_add(struct lmm_node **next, struct dentry *dir, struct lmm_node node)
 {
-	const char *name = file->name ?: lmm_key(policy, key)->name;
-	struct dentry *made;
+	struct lmm_node *at = (*next)++;
 
-	*tree->node = (struct lmm_node){ file, policy, key };
-	made = debugfs_create_file(name, file->write ? 0600 : 0400, dir, tree->node,
-				   file->write ? &lmm_write_fops : &lmm_read_fops);
-	if (!tree->err)
-		tree->err = PTR_ERR_OR_ZERO(made);
-	tree->node++;
+	*at = node;
+	return PTR_ERR_OR_ZERO(debugfs_create_file(at->file.name, at->file.written ? 0600 : 0400,
+						   dir, at, at->file.written ? &lmm_write_fops :
+									       &lmm_read_fops));
 }
 
 static int lmm_build_tree(void)
 {
-	struct lmm_tree tree = { .node = lmm_nodes };
-	struct lmm_policy *policy = NULL;
+	struct lmm_node *next = lmm_nodes;
+	struct lmm_policy *policy;
 	struct dentry *dir;
 	unsigned int i;
+	int err = 0;
 
 	for (i = 0; i < ARRAY_SIZE(lmm_top_files); i++)
-		lmm_add(&tree, lmm_root, &lmm_top_files[i], NULL, 0);
-	if (lmm_control_session && !tree.err)
-		tree.err = PTR_ERR_OR_ZERO(debugfs_create_file(lmm_control_session->knob.name, 0600,
-							       lmm_root, NULL,
-							       &lmm_session_fops));
-
-	while ((policy = lmm_policy_next(policy))) {
+		err = err ?: lmm_add(&next, lmm_root, (struct lmm_node){ lmm_top_files[i] });
+	if (lmm_control_session && !err)
+		err = PTR_ERR_OR_ZERO(debugfs_create_file(lmm_control_session->knob.name, 0600,
+							  lmm_root, NULL, &lmm_session_fops));
+	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
 		dir = lmm_dir(policy->name, lmm_root);
-		for (i = 0; i < ARRAY_SIZE(lmm_policy_files); i++) {
-			const struct lmm_file *file = &lmm_policy_files[i];
-
-			if (!file->there || file->there(policy))
-				lmm_add(&tree, dir, file, policy, LMM_ALL_KEYS);
-		}
-		for (i = 0; i < lmm_nr_keys(policy); i++)
-			lmm_add(&tree, dir, &lmm_key_file, policy, i);
+		for (i = 0; i < ARRAY_SIZE(lmm_policy_files) && !err; i++)
+			if (lmm_policy_files[i].shown != LMM_CENSUS || policy->census_show)
+				err = lmm_add(&next, dir, (struct lmm_node){
+					      lmm_policy_files[i], policy, LMM_ALL_KEYS });
+		/* A file for each key, with the name of the key. */
+		for (i = 0; i < lmm_nr_keys(policy) && !err; i++)
+			err = lmm_add(&next, dir, (struct lmm_node){
+				      { lmm_key(policy, i)->name, LMM_SETTINGS, true },
+				      policy, i });
 	}
-	return tree.err;
+	return err;
 }
 
 /**
@@ -436,8 +386,8 @@ static int lmm_build_tree(void)
  * without files is not a failure.  A part of the files would mislead: all files go when one cannot
  * be made.  The module stays, because somebody may have opened a file already.
  *
- * Takes no mutex: a write of the parameter `policies`, which may come before, may hold the control
- * mutex for long.
+ * Takes no policy's lock: a write of the parameter `policies`, which may come before, may hold the
+ * lock for long.
  *
  * Context: process, may sleep.
  */
@@ -450,7 +400,6 @@ void lmm_control_init(void)
 	if (!err)
 		return;
 	pr_notice("no files in debugfs (%d): control by module parameters\n", err);
-	/* Waits for the users of files, who may take the mutex. */
 	debugfs_remove(lmm_root);
 	lmm_root = NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * knobs.h - text of files and parameters <-> struct lmm_config; no kernel state, any context
+ * knobs.h - text of files and parameters <-> settings; no kernel state, any context
  *
  * A policy's *keys* are `enabled` (key 0) and then its knobs in the order of
  * their table (key i + 1 is knob i).  All texts come with a length, may hold
@@ -14,7 +14,7 @@
  * "=" and ":", since a word is split at its first "=" and a section at its first
  * ":".  Errors are -EINVAL for what is malformed or unknown, -ERANGE for a number
  * outside its knob's range or a text too long; reasons read
- * "policy/key: value: words".
+ * "policy/key: value: words", and have room in LMM_WHY_LEN characters.
  */
 #ifndef LIVEMM_CONTROL_KNOBS_H
 #define LIVEMM_CONTROL_KNOBS_H
@@ -22,6 +22,32 @@
 #include "livemm.h"
 
 #define LMM_KEY_ENABLED	0
+/* No key, but a line of them. */
+#define LMM_ALL_KEYS	UINT_MAX
+
+/**
+ * struct lmm_span - part of a text, not NUL-terminated
+ * @at: its begin
+ * @len: its length
+ */
+struct lmm_span {
+	const char *at;
+	size_t len;
+};
+
+/**
+ * struct lmm_delta - what a text says of one policy, whatever is in force
+ * @keys: a bit per key that the text names; the members below have values for these alone
+ * @enabled: value of the key `enabled`
+ * @value: stored value of each knob
+ * @text: value of the LMM_KNOB_TEXT, a part of the text that was parsed
+ */
+struct lmm_delta {
+	u32 keys;
+	bool enabled;
+	u32 value[LMM_MAX_KNOBS];
+	struct lmm_span text;
+};
 
 /**
  * lmm_nr_keys() - number of a policy's keys
@@ -35,21 +61,16 @@ static inline unsigned int lmm_nr_keys(const struct lmm_policy *policy)
 }
 
 const struct lmm_knob *lmm_key(const struct lmm_policy *policy, unsigned int key);
-int lmm_key_parse(const struct lmm_policy *policy, unsigned int key, const char *text, size_t len,
-		  struct lmm_config *cfg, char *why, size_t why_len);
-size_t lmm_key_format(const struct lmm_policy *policy, const struct lmm_config *cfg,
-		      unsigned int key, char *buf, size_t len);
-
-int lmm_knob_parse(const char *where, const struct lmm_knob *knob, const char *text, size_t len,
-		   u32 *value, char *why, size_t why_len);
+int lmm_knob_parse(const struct lmm_knob *knob, const char *text, size_t len, u32 *value,
+		   char *why);
+int lmm_parse(struct lmm_policy *const table[LMM_NR_POLICIES], const struct lmm_policy *policy,
+	      unsigned int key, const char *text, size_t len,
+	      struct lmm_delta deltas[LMM_NR_POLICIES], char *why);
+size_t lmm_config_size(const struct lmm_policy *policy);
+void lmm_delta_apply(const struct lmm_policy *policy, const struct lmm_delta *delta,
+		     struct lmm_config *config);
 int lmm_knob_format(const struct lmm_knob *knob, u32 value, char *buf, size_t len);
-int lmm_config_parse(const struct lmm_policy *policy, const char *text, size_t len,
-		     struct lmm_config *cfg, char *why, size_t why_len);
-size_t lmm_config_format(const struct lmm_policy *policy, const struct lmm_config *cfg,
-			 char separator, char *buf, size_t len);
-size_t lmm_policies_room(const struct lmm_policy *policy);
-int lmm_policies_parse(struct lmm_policy *const table[LMM_NR_POLICIES], const char *text,
-		       size_t len, struct lmm_config want[LMM_NR_POLICIES], unsigned int *named,
-		       char *why, size_t why_len);
+size_t lmm_format(const struct lmm_policy *policy, unsigned int key,
+		  const struct lmm_config *config, char separator, char *buf, size_t len);
 
 #endif /* LIVEMM_CONTROL_KNOBS_H */

@@ -17,7 +17,9 @@
 #include <linux/spinlock.h>
 
 #include "compat/compat.h"
-#include "control.h"
+#include "lease.h"
+#include "look.h"
+#include "policies.h"
 
 static DEFINE_SPINLOCK(lmm_lease_lock);
 

@@ -7,24 +7,29 @@
  * policies yet: settings given then are kept and applied as the last step of
  * init that may fail.  Parameter files live from before init to after exit and hold no reference
  * to the module, so a write may come during init or exit.  The stage tells the write what to do:
- * during init policies are refused, and a lease is kept.  The exit waits for the write.  The kernel
- * holds the param_lock of this module during each set and get.  A set that waits releases the
- * param_lock meanwhile, because parameters are the only control under lockdown.
+ * during init policies are refused, and a lease is kept.  The exit waits for the write.
+ *
+ * The kernel holds the param_lock of this module during each set and get.  The param_lock protects
+ * all that is here, the last error included.  A set that waits releases the param_lock meanwhile,
+ * because parameters are the only control under lockdown.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/mutex.h>
 #include <linux/printk.h>
-#include <linux/rcupdate.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "control.h"
+#include "change.h"
+#include "lease.h"
+#include "look.h"
+#include "params.h"
+#include "policies.h"
+#include "switch.h"
 
 enum lmm_stage {
 	LMM_LOADING,	/* keep what is set */
@@ -32,8 +37,6 @@ enum lmm_stage {
 	LMM_GONE,	/* refuse */
 };
 
-/* Protects the stage and the settings kept while loading; nobody waits under the mutex. */
-static DEFINE_MUTEX(lmm_stage_mutex);
 static enum lmm_stage lmm_stage;
 static char *lmm_boot_policies;
 /* In seconds: begins when the loader's settings are in force, unless a lease is written before. */
@@ -42,27 +45,31 @@ static u32 lmm_boot_lease;
 /* Held for reading by every change of settings, so that the exit can wait for changes. */
 static DECLARE_RWSEM(lmm_params_rwsem);
 
-/* Innermost lock: taken with and without the control mutex. */
-static DEFINE_MUTEX(lmm_error_mutex);
 static char lmm_error[LMM_WHY_LEN];
 
-bool lmm_off;
+static int lmm_refuse(int err, const char *why)
+{
+	if (err && why[0])
+		strscpy(lmm_error, why, sizeof(lmm_error));
+	else if (err)
+		scnprintf(lmm_error, sizeof(lmm_error), "error %d", err);
+	return err;
+}
 
 /**
- * lmm_control_set_error() - note the reason of a refused write
- * @fmt: words, for the file and the parameter `last_error`
+ * lmm_control_refuse() - note the reason of a refused write
+ * @err: errno of the write; nothing happens if it is 0
+ * @why: words, for the file and the parameter `last_error`
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; not in a parameter's set.
+ * Return: @err.
  */
-void lmm_control_set_error(const char *fmt, ...)
+int lmm_control_refuse(int err, const char *why)
 {
-	va_list args;
-
-	mutex_lock(&lmm_error_mutex);
-	va_start(args, fmt);
-	vscnprintf(lmm_error, sizeof(lmm_error), fmt, args);
-	va_end(args);
-	mutex_unlock(&lmm_error_mutex);
+	kernel_param_lock(THIS_MODULE);
+	lmm_refuse(err, why);
+	kernel_param_unlock(THIS_MODULE);
+	return err;
 }
 
 /**
@@ -74,119 +81,55 @@ void lmm_control_set_error(const char *fmt, ...)
  */
 void lmm_control_get_error(char *buf, size_t len)
 {
-	mutex_lock(&lmm_error_mutex);
+	kernel_param_lock(THIS_MODULE);
 	strscpy(buf, lmm_error, len);
-	mutex_unlock(&lmm_error_mutex);
-}
-
-static int lmm_policies_read(const struct lmm_change *change, struct lmm_config *want,
-			     unsigned int *named, char *why, size_t len)
-{
-	struct lmm_policy *table[LMM_NR_POLICIES] = {};
-	struct lmm_policy *policy = NULL;
-
-	while ((policy = lmm_policy_next(policy)))
-		table[policy->id] = policy;
-	return lmm_policies_parse(table, change->text, change->len, want, named, why, len);
-}
-
-static int lmm_policies_write(const char *text, char *why, size_t len)
-{
-	const struct lmm_change change = {
-		.parse = lmm_policies_read, .text = text, .len = strlen(text),
-	};
-
-	return lmm_control_change(&change, why, len);
-}
-
-static int lmm_policies_keep(const char *text)
-{
-	char *copy = kstrdup(text, GFP_KERNEL);
-
-	if (!copy)
-		return -ENOMEM;
-	kfree(lmm_boot_policies);
-	lmm_boot_policies = copy;
-	return 0;
+	kernel_param_unlock(THIS_MODULE);
 }
 
 /* A write while the module is loaded, or while the exit has begun. */
-static int lmm_policies_set_now(const char *text)
+static int lmm_policies_set_now(const char *text, char *why)
 {
-	char why[LMM_WHY_LEN] = "";
-	int err = -ENODEV;
-	bool running;
+	size_t len = strlen(text);
+	int err = -EINVAL;
 
 	down_read(&lmm_params_rwsem);
-	mutex_lock(&lmm_stage_mutex);
-	running = lmm_stage == LMM_RUNNING;
-	mutex_unlock(&lmm_stage_mutex);
 	/* sysfs cuts a write at PAGE_SIZE bytes and sends the rest as another write. */
-	if (running && strlen(text) >= PAGE_SIZE) {
-		scnprintf(why, sizeof(why), "policies: longer than %lu bytes", PAGE_SIZE - 1);
-		err = -EINVAL;
-	} else if (running) {
-		err = lmm_policies_write(text, why, sizeof(why));
-	}
-	if (err && why[0])
-		lmm_control_set_error("%s", why);
+	if (READ_ONCE(lmm_stage) != LMM_RUNNING)
+		err = -ENODEV;
+	else if (len >= PAGE_SIZE)
+		scnprintf(why, LMM_WHY_LEN, "policies: longer than %lu bytes", PAGE_SIZE - 1);
+	else
+		err = lmm_control_write(text, len, why);
 	up_read(&lmm_params_rwsem);
 	return err;
 }
 
 static int lmm_policies_set(const char *text, const struct kernel_param *kp)
 {
-	bool loading;
-	int err = 0;
+	char why[LMM_WHY_LEN] = "policies: livemm is being loaded or unloaded";
+	int err = -ENODEV;
 
-	mutex_lock(&lmm_stage_mutex);
-	loading = lmm_stage == LMM_LOADING;
-	/*
-	 * Nothing can judge the text yet.  The loader makes the files of parameters after its own
-	 * texts are set; where there are files, the text is of a file.
-	 */
-	if (loading && THIS_MODULE->mkobj.mp)
-		err = -ENODEV;
-	else if (loading)
-		err = lmm_policies_keep(text);
-	mutex_unlock(&lmm_stage_mutex);
-	if (err == -ENODEV)
-		lmm_control_set_error("policies: livemm is being loaded");
-	if (loading)
-		return err;
-	kernel_param_unlock(THIS_MODULE);
-	err = lmm_policies_set_now(text);
-	kernel_param_lock(THIS_MODULE);
-	return err;
-}
-
-static int lmm_policies_print(char *buf, size_t len)
-{
-	struct lmm_policy *policy = NULL;
-	size_t n = 0;
-
-	while ((policy = lmm_policy_next(policy))) {
-		n += scnprintf(buf + n, len - n, "%s%s:", n ? ";" : "", policy->name);
-		rcu_read_lock();
-		n += lmm_config_format(policy, rcu_dereference(policy->config), ',',
-				       buf + n, len - n);
-		rcu_read_unlock();
+	if (lmm_stage != LMM_LOADING) {
+		kernel_param_unlock(THIS_MODULE);
+		err = lmm_policies_set_now(text, why);
+		kernel_param_lock(THIS_MODULE);
+	} else if (!THIS_MODULE->mkobj.mp) {
+		/* The loader makes the files of parameters after its own texts are set. */
+		kfree(lmm_boot_policies);
+		lmm_boot_policies = kstrdup(text, GFP_KERNEL);
+		err = lmm_boot_policies ? 0 : -ENOMEM;
 	}
-	/* lmm_policy_register() has checked that the text fits. */
-	return n + scnprintf(buf + n, len - n, "\n");
+	return lmm_refuse(err, why);
 }
 
 static int lmm_policies_get(char *buf, const struct kernel_param *kp)
 {
-	int n = -ENODEV;
+	size_t n;
 
-	mutex_lock(&lmm_stage_mutex);
-	if (lmm_stage == LMM_LOADING)
-		n = scnprintf(buf, PAGE_SIZE, "%s\n", lmm_boot_policies ?: "");
-	else if (lmm_stage == LMM_RUNNING)
-		n = lmm_policies_print(buf, PAGE_SIZE);
-	mutex_unlock(&lmm_stage_mutex);
-	return n;
+	if (lmm_stage != LMM_RUNNING)
+		return scnprintf(buf, PAGE_SIZE, "%s\n", lmm_boot_policies ?: "");
+	n = lmm_control_format(buf, PAGE_SIZE - 1);
+	return n + scnprintf(buf + n, PAGE_SIZE - n, "\n");
 }
 
 static void lmm_policies_free(void *arg)
@@ -197,41 +140,22 @@ static void lmm_policies_free(void *arg)
 
 static int lmm_lease_param_set(const char *text, const struct kernel_param *kp)
 {
-	char why[LMM_WHY_LEN];
+	char why[LMM_WHY_LEN] = "lease: livemm is being unloaded";
 	u32 seconds;
 	int err;
 
-	err = lmm_knob_parse(NULL, &lmm_lease_knob, text, strlen(text), &seconds, why, sizeof(why));
-	if (err) {
-		lmm_control_set_error("%s", why);
-		return err;
-	}
-	mutex_lock(&lmm_stage_mutex);
+	err = lmm_knob_parse(&lmm_lease_knob, text, strlen(text), &seconds, why);
+	if (err)
+		return lmm_refuse(err, why);
 	lmm_boot_lease = lmm_stage == LMM_LOADING ? seconds : 0;
 	if (lmm_stage == LMM_RUNNING)
 		lmm_lease_set(seconds);
-	else if (lmm_stage == LMM_GONE)
-		err = -ENODEV;
-	mutex_unlock(&lmm_stage_mutex);
-	return err;
+	return lmm_refuse(lmm_stage == LMM_GONE ? -ENODEV : 0, why);
 }
 
 static int lmm_lease_param_get(char *buf, const struct kernel_param *kp)
 {
-	u32 left;
-
-	mutex_lock(&lmm_stage_mutex);
-	left = lmm_boot_lease ?: lmm_lease_left();
-	mutex_unlock(&lmm_stage_mutex);
-	return scnprintf(buf, PAGE_SIZE, "%u\n", left);
-}
-
-static int lmm_error_param_get(char *buf, const struct kernel_param *kp)
-{
-	char why[LMM_WHY_LEN];
-
-	lmm_control_get_error(why, sizeof(why));
-	return scnprintf(buf, PAGE_SIZE, "%s\n", why);
+	return scnprintf(buf, PAGE_SIZE, "%u\n", lmm_boot_lease ?: lmm_lease_left());
 }
 
 static const struct kernel_param_ops lmm_policies_ops = {
@@ -245,22 +169,11 @@ static const struct kernel_param_ops lmm_lease_ops = {
 	.get = lmm_lease_param_get,
 };
 
-/* The mode keeps sysfs from writing; the loader calls set regardless of the mode. */
-static int lmm_error_param_set(const char *text, const struct kernel_param *kp)
-{
-	return -EPERM;
-}
-
-static const struct kernel_param_ops lmm_error_ops = {
-	.set = lmm_error_param_set,
-	.get = lmm_error_param_get,
-};
-
 module_param_cb(policies, &lmm_policies_ops, NULL, 0600);
 MODULE_PARM_DESC(policies, "settings, all or none: policy:key=value,key=value;policy:...");
 module_param_cb(lease, &lmm_lease_ops, NULL, 0600);
 MODULE_PARM_DESC(lease, "seconds until livemm switches every policy off, 0 = never");
-module_param_cb(last_error, &lmm_error_ops, NULL, 0400);
+module_param_string(last_error, lmm_error, sizeof(lmm_error), 0400);
 MODULE_PARM_DESC(last_error, "why the last refused write was refused");
 module_param_named(off, lmm_off, bool, 0400);
 MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
@@ -288,26 +201,26 @@ int lmm_params_apply_boot(char *why, size_t len)
 	int err = 0;
 
 	/* Writes of parameters take effect at once from here on. */
-	mutex_lock(&lmm_stage_mutex);
+	kernel_param_lock(THIS_MODULE);
 	policies = lmm_boot_policies;
 	lmm_boot_policies = NULL;
 	lmm_stage = LMM_RUNNING;
-	mutex_unlock(&lmm_stage_mutex);
+	kernel_param_unlock(THIS_MODULE);
 	if (policies && lmm_off)
 		pr_notice("off=1: the parameter policies is ignored\n");
 	else if (policies)
-		err = lmm_policies_write(policies, words, sizeof(words));
+		err = lmm_control_write(policies, strlen(policies), words);
 	kfree(policies);
 	if (err) {
 		scnprintf(why, len, "policies: %s", words);
 		lmm_params_close();
 		return err;
 	}
-	mutex_lock(&lmm_stage_mutex);
+	kernel_param_lock(THIS_MODULE);
 	if (lmm_boot_lease)
 		lmm_lease_set(lmm_boot_lease);
 	lmm_boot_lease = 0;
-	mutex_unlock(&lmm_stage_mutex);
+	kernel_param_unlock(THIS_MODULE);
 	return 0;
 }
 
@@ -320,9 +233,9 @@ int lmm_params_apply_boot(char *why, size_t len)
  */
 void lmm_params_close(void)
 {
-	mutex_lock(&lmm_stage_mutex);
+	kernel_param_lock(THIS_MODULE);
 	lmm_stage = LMM_GONE;
-	mutex_unlock(&lmm_stage_mutex);
+	kernel_param_unlock(THIS_MODULE);
 	/* Cut again: another task may have begun to wait meanwhile. */
 	do {
 		lmm_policies_cut(LMM_ALL_POLICIES);

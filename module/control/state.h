@@ -1,36 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * state.h - steps of a change of one policy, which switch.c takes
+ * state.h - state and published settings of a policy
  */
 #ifndef LIVEMM_CONTROL_STATE_H
 #define LIVEMM_CONTROL_STATE_H
 
 #include "livemm.h"
 
-/**
- * struct lmm_switch - a change of one policy
- * @policy: the policy
- * @config: settings to come on with
- * @publish: settings to publish; NULL: the published settings stay
- * @publish_off: a copy of @publish that is off, or NULL
- * @cuts: number of cuts of the policy at the begin
- */
-struct lmm_switch {
-	struct lmm_policy *policy;
-	const struct lmm_config *config;
-	struct lmm_config *publish;
-	struct lmm_config *publish_off;
-	unsigned int cuts;
-};
-
-int lmm_policy_begin(const struct lmm_switch *sw, char *why, size_t len);
-int lmm_policy_commit(struct lmm_switch *sw, bool go, char *why, size_t len);
-int lmm_cut_meanwhile(char *why, size_t len);
 unsigned int lmm_policy_cuts(const struct lmm_policy *policy);
-unsigned int lmm_policy_mode_now(const struct lmm_policy *policy);
+int lmm_policy_enter(struct lmm_policy *policy, enum lmm_policy_state state, unsigned int cuts);
+int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config, bool go,
+		      unsigned int cuts);
+void lmm_policy_cut(struct lmm_policy *policy);
 void lmm_policy_stop(struct lmm_policy *policy);
-void lmm_policy_leave(struct lmm_policy *policy);
 void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state);
 void lmm_policy_set_reason(struct lmm_policy *policy, const char *why);
+enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, size_t len);
+void lmm_policies_wait(unsigned int named, unsigned int timeout_ms);
+void lmm_policies_waiting(unsigned int named, bool wait);
+
+/**
+ * lmm_policy_busy() - is a policy between two states?
+ * @policy: a registered policy
+ *
+ * Context: any.
+ * Return: true while the policy is switched on, or taken down.
+ */
+static inline bool lmm_policy_busy(const struct lmm_policy *policy)
+{
+	enum lmm_policy_state state = READ_ONCE(policy->state);
+
+	return state == LMM_POLICY_LOADING || state == LMM_POLICY_LEAVING;
+}
+
+/**
+ * lmm_policy_now() - the published settings
+ * @policy: a registered policy
+ *
+ * Context: @policy->lock held; any, under RCU.
+ * Return: the settings, of which `enabled` may become false at any time.
+ */
+static inline const struct lmm_config *lmm_policy_now(const struct lmm_policy *policy)
+{
+	return rcu_dereference_check(policy->config, lockdep_is_held(&policy->lock));
+}
 
 #endif /* LIVEMM_CONTROL_STATE_H */

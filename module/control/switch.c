@@ -2,8 +2,8 @@
 /*
  * switch.c - a policy goes from off to on and back
  *
- * Switching off needs no mutex: see lmm_policy_cut().  A worker tidies up when the worker can have
- * the mutex.
+ * Everything here is under the lock of the policy.  Switching off needs no lock: see
+ * lmm_policy_cut().  A worker tidies up when the worker can have the lock.
  *
  *	OFF -> LOADING -> ON -> LEAVING -> OFF
  *	                  ON -> LEAVING -> STANDBY -> LOADING -> ON
@@ -11,35 +11,38 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/printk.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
-#include "control.h"
 #include "events.h"
 #include "hook/hook.h"
 #include "state.h"
+#include "switch.h"
+
+#define CREATE_TRACE_POINTS
 #include "trace.h"
 
+bool lmm_off;
+
 /*
- * Bring a policy up; on failure nothing of the policy is up.  Hooks come last: no handler may see
- * an unfinished policy or old settings.
+ * Bring a policy up with settings, and publish @publish; on failure nothing of the policy is up.
+ * Hooks come last: no handler may see an unfinished policy or old settings.
  */
-static int lmm_policy_up(struct lmm_switch *sw, char *why, size_t len)
+static int lmm_policy_up(struct lmm_policy *policy, const struct lmm_config *config,
+			 struct lmm_config **publish, unsigned int cuts, char *why)
 {
-	struct lmm_policy *policy = sw->policy;
 	int err;
 
 	why[0] = '\0';
-	err = policy->enable(policy, sw->config, why, len);
+	err = policy->enable(policy, config, why, LMM_WHY_LEN);
 	if (err)
 		return err;
-	err = lmm_hooks_arm(policy->id, lmm_policy_mode(policy, sw->config), why, len);
+	err = lmm_hooks_arm(policy->id, lmm_policy_mode(policy, config), why, LMM_WHY_LEN);
 	if (err)
 		goto err_disable;
 	if (policy->armed)
-		err = policy->armed(policy, why, len);
+		err = policy->armed(policy, why, LMM_WHY_LEN);
 	if (!err)
-		err = lmm_policy_commit(sw, true, why, len);
+		err = lmm_policy_commit(policy, publish, true, cuts);
 	if (!err)
 		return 0;
 	lmm_hooks_disarm(policy->id);
@@ -49,16 +52,15 @@ err_disable:
 }
 
 /* Put "policy/" or "policy/enabled: 1: " before a reason. */
-static void lmm_why_prefix(const struct lmm_policy *policy, const char *what,
-			   int err, char *why, size_t len)
+static int lmm_refused(const struct lmm_policy *policy, const char *what, int err, char *why)
 {
 	char words[LMM_WHY_LEN];
 
-	strscpy(words, why, min(len, sizeof(words)));
-	if (words[0])
-		scnprintf(why, len, "%s/%s%s", policy->name, what, words);
-	else
-		scnprintf(why, len, "%s/%serror %d", policy->name, what, err);
+	strscpy(words, err == -ECANCELED ? "switched off meanwhile" : why, sizeof(words));
+	if (!words[0])
+		scnprintf(words, sizeof(words), "error %d", err);
+	scnprintf(why, LMM_WHY_LEN, "%s/%s%s", policy->name, what, words);
+	return err;
 }
 
 /* Can this kernel run the policy in a mode? */
@@ -72,6 +74,16 @@ static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, cha
 	if (policy->supported && !policy->supported(policy, why, len))
 		return false;
 	return lmm_hooks_supported(policy->id, mode, why, len);
+}
+
+static unsigned int lmm_mode_now(const struct lmm_policy *policy)
+{
+	unsigned int mode;
+
+	rcu_read_lock();
+	mode = lmm_policy_mode(policy, lmm_policy_now(policy));
+	rcu_read_unlock();
+	return mode;
 }
 
 /**
@@ -91,7 +103,28 @@ bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len)
 	for (mode = 0; mode < modes; mode++)
 		if (lmm_mode_supported(policy, mode, why, len))
 			return true;
-	return lmm_mode_supported(policy, lmm_policy_mode_now(policy), why, len);
+	return lmm_mode_supported(policy, lmm_mode_now(policy), why, len);
+}
+
+/**
+ * lmm_policy_changes() - do settings differ from the published ones, apart from `enabled`?
+ * @policy: a registered policy
+ * @want: the settings
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool lmm_policy_changes(const struct lmm_policy *policy, const struct lmm_config *want)
+{
+	const struct lmm_config *now;
+	bool same;
+
+	rcu_read_lock();
+	now = lmm_policy_now(policy);
+	same = !strcmp(now->text, want->text) &&
+	       !memcmp(now->value, want->value, policy->nr_knobs * sizeof(now->value[0]));
+	rcu_read_unlock();
+	return !same;
 }
 
 /**
@@ -99,7 +132,7 @@ bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len)
  * @policy: a registered policy
  * @want: the settings
  *
- * Context: process, control mutex held.
+ * Context: process, @policy->lock held.
  * Return: true if so.
  */
 bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config *want)
@@ -108,43 +141,38 @@ bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config 
 		return false;
 	switch (READ_ONCE(policy->state)) {
 	case LMM_POLICY_ON:
-		return lmm_policy_mode(policy, want) != lmm_policy_mode_now(policy);
+		return lmm_policy_mode(policy, want) != lmm_mode_now(policy);
 	case LMM_POLICY_STANDBY:
 		/* A new value of a knob arms nothing; writing 1 to enabled again tries to arm. */
-		return !lmm_policy_changes_values(policy, want);
+		return !lmm_policy_changes(policy, want);
 	default:
 		return true;
 	}
 }
 
 /**
- * lmm_policy_check() - judge settings without changing anything
+ * lmm_policy_judge() - judge settings without changing anything
  * @policy: a registered policy
- * @want: settings for the policy
+ * @want: all settings of the policy, each within the range of its knob
  * @why: reason in words, on failure
- * @len: size of @why
  *
- * Context: process, may sleep, control mutex held.
- * Return: 0, or the errno to refuse with.
+ * Context: process, may sleep, @policy->lock held.
+ * Return: 0; -EINVAL or -ERANGE from the policy's own judgement; -EOPNOTSUPP when the policy cannot
+ * be enabled on this kernel.
  */
-int lmm_policy_check(struct lmm_policy *policy, const struct lmm_config *want,
-		     char *why, size_t len)
+int lmm_policy_judge(struct lmm_policy *policy, const struct lmm_config *want, char *why)
 {
 	int err = 0;
 
 	why[0] = '\0';
 	/* Switching off with unchanged settings is never refused. */
-	if (policy->validate && (want->enabled || lmm_policy_changes_values(policy, want)))
-		err = policy->validate(policy, want, why, len);
-	if (err) {
-		lmm_why_prefix(policy, "", err, why, len);
-		return err;
-	}
+	if (policy->validate && (want->enabled || lmm_policy_changes(policy, want)))
+		err = policy->validate(policy, want, why, LMM_WHY_LEN);
+	if (err)
+		return lmm_refused(policy, "", err, why);
 	if (lmm_policy_to_arm(policy, want) &&
-	    !lmm_mode_supported(policy, lmm_policy_mode(policy, want), why, len)) {
-		lmm_why_prefix(policy, "enabled: 1: ", -EOPNOTSUPP, why, len);
-		return -EOPNOTSUPP;
-	}
+	    !lmm_mode_supported(policy, lmm_policy_mode(policy, want), why, LMM_WHY_LEN))
+		return lmm_refused(policy, "enabled: 1: ", -EOPNOTSUPP, why);
 	return 0;
 }
 
@@ -158,7 +186,8 @@ static void lmm_policy_take_down(struct lmm_policy *policy)
 /* From on to another state. */
 static void lmm_policy_down(struct lmm_policy *policy, enum lmm_policy_state state)
 {
-	lmm_policy_leave(policy);
+	/* A cut has the state be leaving as well. */
+	lmm_policy_enter(policy, LMM_POLICY_LEAVING, READ_ONCE(policy->cuts));
 	lmm_policy_take_down(policy);
 	lmm_policy_settle(policy, state);
 	trace_policy_switch(policy->name, false);
@@ -168,34 +197,26 @@ static void lmm_policy_down(struct lmm_policy *policy, enum lmm_policy_state sta
  * lmm_policy_tidy() - restore values that a policy that was cut has changed
  * @policy: a registered policy
  *
- * Context: process, may sleep, control mutex held.
+ * Context: process, may sleep, @policy->lock held.
  */
 void lmm_policy_tidy(struct lmm_policy *policy)
 {
-	lockdep_assert_held(&lmm_control_mutex);
+	lockdep_assert_held(&policy->lock);
 
 	if (READ_ONCE(policy->state) == LMM_POLICY_LEAVING)
 		lmm_policy_down(policy, LMM_POLICY_OFF);
 }
 
-/* A required hook is gone, and may come back. */
-static void lmm_policy_stand_by(struct lmm_policy *policy, const char *why)
+/* Switch on from off or from standby, and publish @publish, if any. */
+static int lmm_policy_switch_on(struct lmm_policy *policy, const struct lmm_config *config,
+				struct lmm_config **publish, unsigned int cuts, char *why)
 {
-	lmm_policy_set_reason(policy, why);
-	pr_notice("livemm: %s stands by: %s\n", policy->name, why);
-	lmm_policy_down(policy, LMM_POLICY_STANDBY);
-}
-
-/* Switch on from off or from standby. */
-static int lmm_policy_switch_on(struct lmm_switch *sw, char *why, size_t len)
-{
-	struct lmm_policy *policy = sw->policy;
 	enum lmm_policy_state from = READ_ONCE(policy->state);
-	int err = lmm_policy_begin(sw, why, len);
+	int err = lmm_policy_enter(policy, LMM_POLICY_LOADING, cuts);
 
 	if (err)
 		return err;
-	err = lmm_policy_up(sw, why, len);
+	err = lmm_policy_up(policy, config, publish, cuts, why);
 	if (err)
 		lmm_policy_settle(policy, from);
 	else
@@ -203,38 +224,21 @@ static int lmm_policy_switch_on(struct lmm_switch *sw, char *why, size_t len)
 	return err;
 }
 
-/* Come back from standby with the published settings; on failure @why has the obstacle. */
-static int lmm_policy_come_back(struct lmm_switch *sw, char *why, size_t len)
-{
-	struct lmm_policy *policy = sw->policy;
-	unsigned int mode = lmm_policy_mode(policy, sw->config);
-
-	if (!lmm_mode_supported(policy, mode, why, len))
-		return -EOPNOTSUPP;
-	/* A return from standby loads no livepatch. */
-	if (!lmm_hooks_ready(policy->id, mode, why, len))
-		return -EAGAIN;
-	return lmm_policy_switch_on(sw, why, len);
-}
-
-/* Try to bring a policy back from standby. */
+/* Try to bring a policy back from standby with the published settings. */
 static void lmm_policy_return(struct lmm_policy *policy)
 {
-	struct lmm_switch sw = { .policy = policy, .cuts = lmm_policy_cuts(policy) };
+	unsigned int cuts = lmm_policy_cuts(policy), mode = lmm_mode_now(policy);
+	const struct lmm_config *config = lmm_policy_now(policy);
 	char why[LMM_WHY_LEN] = "";
-	struct lmm_config *config;
 
-	config = kmalloc(sizeof(*config), GFP_KERNEL);
-	if (!config)
-		return;
-	lmm_policy_config_copy(policy, config);
-	sw.config = config;
-	/* A policy that was cut just now has settings that are off. */
-	if (config->enabled && !lmm_policy_come_back(&sw, why, sizeof(why)))
+	/* A policy that was cut just now has settings that are off; a return loads no livepatch. */
+	if (READ_ONCE(config->enabled) &&
+	    lmm_mode_supported(policy, mode, why, sizeof(why)) &&
+	    lmm_hooks_ready(policy->id, mode, why, sizeof(why)) &&
+	    !lmm_policy_switch_on(policy, config, NULL, cuts, why))
 		pr_notice("livemm: %s is on again\n", policy->name);
 	else if (why[0])
 		lmm_policy_set_reason(policy, why);
-	kfree(config);
 }
 
 /**
@@ -243,8 +247,8 @@ static void lmm_policy_return(struct lmm_policy *policy)
  *
  * Also restores the values of a policy that was cut.
  *
- * Context: process, may sleep, control mutex held.
- * Return: true if the policy stands by.
+ * Context: process, may sleep, @policy->lock held.
+ * Return: true if another look is needed: the policy stands by.
  */
 bool lmm_policy_look(struct lmm_policy *policy)
 {
@@ -254,8 +258,11 @@ bool lmm_policy_look(struct lmm_policy *policy)
 	/* A policy looks for its hooks at its start, so a new hook needs a new start. */
 	if (READ_ONCE(policy->state) == LMM_POLICY_ON &&
 	    (!lmm_hooks_alive(policy->id, why, sizeof(why)) ||
-	     lmm_hooks_regained(policy->id, lmm_policy_mode_now(policy), why, sizeof(why))))
-		lmm_policy_stand_by(policy, why);
+	     lmm_hooks_regained(policy->id, lmm_mode_now(policy), why, sizeof(why)))) {
+		lmm_policy_set_reason(policy, why);
+		pr_notice("livemm: %s stands by: %s\n", policy->name, why);
+		lmm_policy_down(policy, LMM_POLICY_STANDBY);
+	}
 	if (READ_ONCE(policy->state) == LMM_POLICY_STANDBY)
 		lmm_policy_return(policy);
 	return READ_ONCE(policy->state) == LMM_POLICY_STANDBY;
@@ -266,145 +273,102 @@ bool lmm_policy_look(struct lmm_policy *policy)
  * refused, the old mode comes back.  When the old mode is refused too, the policy stays off, and
  * the log says why.
  */
-static int lmm_policy_remode(struct lmm_switch *sw, char *why, size_t len)
+static int lmm_policy_remode(struct lmm_policy *policy, struct lmm_config **want,
+			     unsigned int cuts, char *why)
 {
-	struct lmm_policy *policy = sw->policy;
-	struct lmm_switch back = { .policy = policy, .cuts = sw->cuts };
 	char words[LMM_WHY_LEN];
-	struct lmm_config *old;
-	int err;
+	int err = lmm_policy_enter(policy, LMM_POLICY_LOADING, cuts);
 
-	old = kmalloc(sizeof(*old), GFP_KERNEL);
-	if (!old) {
-		scnprintf(why, len, "no memory");
-		return -ENOMEM;
-	}
-	lmm_policy_config_copy(policy, old);
-	back.config = old;
-	err = lmm_policy_begin(sw, why, len);
 	if (err)
-		goto out;
+		return err;
 	lmm_policy_take_down(policy);
-	err = lmm_policy_up(sw, why, len);
-	if (err && (READ_ONCE(policy->cuts) != sw->cuts ||
-		    lmm_policy_up(&back, words, sizeof(words)))) {
-		/* A policy that was cut is off already, as asked. */
-		if (READ_ONCE(policy->cuts) == sw->cuts) {
-			pr_err("livemm: %s is off: the old mode was not put back: %s\n",
-			       policy->name, words);
-			lmm_policy_stop(policy);
-		}
-		lmm_policy_settle(policy, LMM_POLICY_OFF);
-		trace_policy_switch(policy->name, false);
+	err = lmm_policy_up(policy, *want, want, cuts, why);
+	if (!err || (READ_ONCE(policy->cuts) == cuts &&
+		     !lmm_policy_up(policy, lmm_policy_now(policy), NULL, cuts, words)))
+		return err;
+	/* A policy that was cut is off already, as asked. */
+	if (READ_ONCE(policy->cuts) == cuts) {
+		pr_err("livemm: %s is off: the old mode was not put back: %s\n",
+		       policy->name, words);
+		lmm_policy_stop(policy);
 	}
-out:
-	kfree(old);
+	lmm_policy_settle(policy, LMM_POLICY_OFF);
+	trace_policy_switch(policy->name, false);
 	return err;
 }
 
 /* Switch off, and publish; cannot fail.  The caller cuts if somebody has asked for "off". */
-static void lmm_policy_switch_off(struct lmm_switch *sw, char *why, size_t len)
+static void lmm_policy_switch_off(struct lmm_policy *policy, struct lmm_config **want)
 {
-	if (READ_ONCE(sw->policy->state) != LMM_POLICY_OFF) {
-		lmm_policy_stop(sw->policy);
-		lmm_policy_tidy(sw->policy);
+	if (READ_ONCE(policy->state) != LMM_POLICY_OFF) {
+		lmm_policy_stop(policy);
+		lmm_policy_tidy(policy);
 	}
 	/* A cut by another task leaves the policy off as well, so try again. */
-	do {
-		sw->cuts = READ_ONCE(sw->policy->cuts);
-	} while (lmm_policy_commit(sw, false, why, len));
+	while (lmm_policy_commit(policy, want, false, READ_ONCE(policy->cuts)))
+		;
 }
 
-/* Carry out a checked change of a policy that is on afterwards. */
-static int lmm_policy_change(struct lmm_switch *sw, char *why, size_t len)
+/* Carry out a judged change of a policy that is on afterwards. */
+static int lmm_policy_change(struct lmm_policy *policy, struct lmm_config **want,
+			     unsigned int cuts, char *why)
 {
-	struct lmm_policy *policy = sw->policy;
-	int err;
+	int err = -ECANCELED;
 
 	switch (READ_ONCE(policy->state)) {
 	case LMM_POLICY_ON:
-		if (lmm_policy_mode(policy, sw->config) != lmm_policy_mode_now(policy))
-			return lmm_policy_remode(sw, why, len);
+		if (lmm_policy_mode(policy, *want) != lmm_mode_now(policy))
+			return lmm_policy_remode(policy, want, cuts, why);
 		/* A policy that is cut after the next line is tidied up with any settings. */
-		if (READ_ONCE(policy->cuts) != sw->cuts)
-			break;
+		if (READ_ONCE(policy->cuts) != cuts)
+			return err;
 		if (policy->configure)
-			policy->configure(policy, sw->config);
-		err = lmm_policy_commit(sw, false, why, len);
+			policy->configure(policy, *want);
+		err = lmm_policy_commit(policy, want, false, cuts);
 		/* The new settings may have asked for events after the cut. */
 		if (err)
 			lmm_events_stop(policy->id);
 		return err;
 	case LMM_POLICY_STANDBY:
-		if (lmm_policy_changes_values(policy, sw->config))
-			return lmm_policy_commit(sw, false, why, len);
+		if (lmm_policy_changes(policy, *want))
+			return lmm_policy_commit(policy, want, false, cuts);
 		fallthrough;
 	case LMM_POLICY_OFF:
-		return lmm_policy_switch_on(sw, why, len);
+		return lmm_policy_switch_on(policy, *want, want, cuts, why);
 	default:
-		break;
+		return err;
 	}
-	return lmm_cut_meanwhile(why, len);
 }
 
 /**
  * lmm_policy_apply() - give a policy new settings
  * @policy: a registered policy
- * @want: all settings of the policy, each within the range of its knob
+ * @want: settings that lmm_policy_judge() accepts; on success settings to free, or to apply again
+ *	to undo the change: those that were in force.  Readers may still have them.
  * @cuts: number of cuts of the policy when the caller began the change
  * @why: reason in words, on failure
- * @len: size of @why, at most LMM_WHY_LEN of it is used
  *
- * Judges all settings, then switches the policy on, off or to another mode, and publishes.  On
- * failure nothing has changed.  Settings that are in force already change nothing and succeed.
- * Tasks that wait to switch the policy on go on to wait, also when the policy goes off here.
+ * Switches the policy on, off or to another mode, and publishes.  On failure nothing has changed.
+ * Settings that are in force already change nothing and succeed.  Tasks that wait to switch the
+ * policy on go on to wait, also when the policy goes off here.
  *
- * Context: process, may sleep, control mutex held.
- * Return: 0, -EINVAL or -ERANGE from the policy's own judgement, -EOPNOTSUPP
- * when the policy cannot be enabled on this kernel, -ENOMEM, -ECANCELED when somebody switched the
- * policy off meanwhile, or the errno of the step that failed.
+ * Context: process, may sleep, @policy->lock held.
+ * Return: 0, -ECANCELED when somebody switched the policy off meanwhile, or the errno of the step
+ * that failed.
  */
-int lmm_policy_apply(struct lmm_policy *policy, const struct lmm_config *want,
-		     unsigned int cuts, char *why, size_t len)
+int lmm_policy_apply(struct lmm_policy *policy, struct lmm_config **want, unsigned int cuts,
+		     char *why)
 {
-	struct lmm_switch sw = { .policy = policy, .cuts = cuts };
-	struct lmm_config *new, *off = NULL;
-	gfp_t gfp = GFP_KERNEL;
+	enum lmm_policy_state done = (*want)->enabled ? LMM_POLICY_ON : LMM_POLICY_OFF;
 	int err;
 
-	lockdep_assert_held(&lmm_control_mutex);
-
 	lmm_policy_tidy(policy);
-	if (!lmm_policy_changes_values(policy, want) &&
-	    READ_ONCE(policy->state) == (want->enabled ? LMM_POLICY_ON : LMM_POLICY_OFF))
+	if (READ_ONCE(policy->state) == done && !lmm_policy_changes(policy, *want))
 		return 0;
-	err = lmm_policy_check(policy, want, why, len);
-	if (err)
-		return err;
-	if (!want->enabled)
-		gfp |= __GFP_NOFAIL;
-	new = kmemdup(want, sizeof(*want), gfp);
-	if (new && want->enabled)
-		off = kmemdup(want, sizeof(*want), gfp);
-	if (!new || (want->enabled && !off)) {
-		kfree(new);
-		scnprintf(why, len, "%s: no memory", policy->name);
-		return -ENOMEM;
-	}
-	sw.config = new;
-	sw.publish = new;
-	if (!off) {
-		lmm_policy_switch_off(&sw, why, len);
+	if (!(*want)->enabled) {
+		lmm_policy_switch_off(policy, want);
 		return 0;
 	}
-	off->enabled = false;
-	sw.publish_off = off;
-	err = lmm_policy_change(&sw, why, len);
-	if (err) {
-		lmm_why_prefix(policy, "enabled: 1: ", err, why, len);
-		/* Neither set was published. */
-		kfree(new);
-		kfree(off);
-	}
-	return err;
+	err = lmm_policy_change(policy, want, cuts, why);
+	return err ? lmm_refused(policy, "enabled: 1: ", err, why) : 0;
 }

@@ -32,7 +32,8 @@
 #include <linux/workqueue.h>
 
 #include "compat/pageset.h"
-#include "control/control.h"
+#include "control/debugfs.h"
+#include "control/switch.h"
 #include "events.h"
 #include "hook/hook.h"
 #include "livemm.h"
@@ -57,7 +58,8 @@
 
 /* The kernel's lock of memory hotplug. */
 static struct percpu_rw_semaphore *hotplug;
-/* Hooks are armed; under lmm_control_mutex. */
+static DEFINE_MUTEX(lmm_record_mutex);
+/* Hooks are armed; under lmm_record_mutex. */
 static bool armed;
 /* Somebody records, or the worker is ending a recording. */
 static bool recording;
@@ -176,7 +178,7 @@ static void look(void)
 
 static void disarm(void)
 {
-	lockdep_assert_held(&lmm_control_mutex);
+	lockdep_assert_held(&lmm_record_mutex);
 	if (!armed)
 		return;
 	lmm_events_stop(LMM_RECORDER);
@@ -196,10 +198,10 @@ static void look_work_fn(struct work_struct *work)
 
 	look();
 	/* A livepatch that was disabled from outside is let go, so that it can be unloaded. */
-	if (mutex_trylock(&lmm_control_mutex)) {
+	if (mutex_trylock(&lmm_record_mutex)) {
 		if (armed && !lmm_hooks_alive(LMM_RECORDER, why, sizeof(why)))
 			disarm();
-		mutex_unlock(&lmm_control_mutex);
+		mutex_unlock(&lmm_record_mutex);
 	}
 	queue_delayed_work(look_wq, &look_work, msecs_to_jiffies(pause));
 }
@@ -209,7 +211,7 @@ static bool never(const void *arg)
 	return false;
 }
 
-/* Arm, or return -EINPROGRESS with the wrappers to load first.  Under lmm_control_mutex. */
+/* Arm, or return -EINPROGRESS with the wrappers to load first.  Under lmm_record_mutex. */
 static int try_arm(u32 *functions, char *why, size_t len)
 {
 	int err;
@@ -237,12 +239,12 @@ static int load_and_arm(char *why, size_t len)
 	for (loads = 0; ; loads++) {
 		/* Not under the mutex: klp_mutex may be held for long. */
 		lmm_klp_survey();
-		if (mutex_lock_killable(&lmm_control_mutex)) {
+		if (mutex_lock_killable(&lmm_record_mutex)) {
 			scnprintf(why, len, "killed while another change was under way");
 			return -EINTR;
 		}
 		err = try_arm(&functions, why, len);
-		mutex_unlock(&lmm_control_mutex);
+		mutex_unlock(&lmm_record_mutex);
 		if (err != -EINPROGRESS)
 			return err;
 		if (loads == LOADS_MAX) {
@@ -260,10 +262,10 @@ static void end_work_fn(struct work_struct *work)
 	cancel_delayed_work_sync(&look_work);
 	look();
 	/* Killable to keep the hung task detector silent; nobody kills a worker. */
-	if (mutex_lock_killable(&lmm_control_mutex))
+	if (mutex_lock_killable(&lmm_record_mutex))
 		return;
 	disarm();
-	mutex_unlock(&lmm_control_mutex);
+	mutex_unlock(&lmm_record_mutex);
 	WRITE_ONCE(recording, false);
 	WRITE_ONCE(ending, false);
 	wake_up_all(&ended);
@@ -316,7 +318,7 @@ static bool record_goes_on(void)
 }
 
 static const struct lmm_control_session session = {
-	.knob = LMM_BOOL("record", 0),
+	.knob = LMM_BOOL("record"),
 	.begin = record_begin,
 	.end = record_end,
 	.goes_on = record_goes_on,

@@ -24,6 +24,12 @@ static void refused(int err, const char *why, size_t len)
 		MUST(isprint((u8)why[i]) ? 0 : why[i], ==, 0);
 }
 
+/* Settings, with room for a text. */
+union settings {
+	struct lmm_config config;
+	char room[sizeof(struct lmm_config) + LMM_TEXT_LEN];
+};
+
 static void within(const struct lmm_policy *policy, const struct lmm_config *cfg)
 {
 	unsigned int i;
@@ -36,57 +42,49 @@ static void within(const struct lmm_policy *policy, const struct lmm_config *cfg
 	}
 }
 
-static void defaults(const struct lmm_policy *policy, struct lmm_config *cfg)
+static void defaults(const struct lmm_policy *policy, union settings *settings)
 {
 	unsigned int i;
 
-	memset(cfg, 0, sizeof(*cfg));
+	memset(settings, 0, sizeof(*settings));
 	for (i = 0; i < policy->nr_knobs; i++)
-		cfg->value[i] = policy->knobs[i].def;
+		settings->config.value[i] = policy->knobs[i].def;
 }
 
-/* A line of settings, which must read back as the same settings. */
-static void comes_back(const struct lmm_policy *policy, const struct lmm_config *cfg)
+/* Settings as a text says; a line of them must read back as the same settings. */
+static void comes_back(const struct lmm_policy *policy, const struct lmm_delta *delta)
 {
-	static struct lmm_config again;
+	static union settings now, again;
 	char line[4096], why[LMM_WHY_LEN] = "";
-	char separator = cfg->value[0] & 1 ? ' ' : ',';
-	size_t len = lmm_config_format(policy, cfg, separator, line, sizeof(line));
+	struct lmm_delta backs[LMM_NR_POLICIES] = { };
+	size_t len;
 
+	defaults(policy, &now);
+	lmm_delta_apply(policy, delta, &now.config);
+	within(policy, &now.config);
+	len = lmm_format(policy, LMM_ALL_KEYS, &now.config, now.config.value[0] & 1 ? ' ' : ',',
+			 line, sizeof(line));
 	MUST(len, <, sizeof(line) - 1);
-	MUST(len, <=, lmm_policies_room(policy));
+	MUST(lmm_parse(table, policy, LMM_ALL_KEYS, line, len, backs, why), ==, 0);
+	MUST(backs[policy->id].keys, ==, (1U << lmm_nr_keys(policy)) - 1);
 	defaults(policy, &again);
-	MUST(lmm_config_parse(policy, line, len, &again, why, sizeof(why)), ==, 0);
-	MUST_BE(!memcmp(again.value, cfg->value, sizeof(again.value)) &&
-		again.enabled == cfg->enabled && !strcmp(again.text, cfg->text));
-}
-
-/* A refused text changes nothing; was the text refused? */
-static bool unchanged(int err, const struct lmm_config *cfg, const struct lmm_config *before,
-		      const char *why, size_t len)
-{
-	if (err) {
-		refused(err, why, len);
-		MUST_BE(!memcmp(cfg, before, sizeof(*cfg)));
-	}
-	return err;
+	lmm_delta_apply(policy, &backs[policy->id], &again.config);
+	MUST_BE(!memcmp(&again, &now, sizeof(now)));
 }
 
 static void one_line(struct input *input)
 {
 	const struct lmm_policy *policy = table[take_within(input, 0, LMM_NR_POLICIES - 1)];
-	static struct lmm_config cfg, before;
+	struct lmm_delta deltas[LMM_NR_POLICIES] = { };
 	char why[LMM_WHY_LEN] = "";
 	int err;
 
-	defaults(policy, &cfg);
-	before = cfg;
-	err = lmm_config_parse(policy, (const char *)input->at, input->left, &cfg, why,
-			       sizeof(why));
-	if (unchanged(err, &cfg, &before, why, sizeof(why)))
-		return;
-	within(policy, &cfg);
-	comes_back(policy, &cfg);
+	err = lmm_parse(table, policy, LMM_ALL_KEYS, (const char *)input->at, input->left, deltas,
+			why);
+	if (err)
+		refused(err, why, sizeof(why));
+	else
+		comes_back(policy, &deltas[policy->id]);
 }
 
 static void one_value(struct input *input)
@@ -94,43 +92,43 @@ static void one_value(struct input *input)
 	const struct lmm_policy *policy = table[take_within(input, 0, LMM_NR_POLICIES - 1)];
 	unsigned int key = take_within(input, 0, policy->nr_knobs);
 	char why[LMM_WHY_LEN] = "", text[LMM_TEXT_LEN + 64];
-	static struct lmm_config cfg, before;
+	struct lmm_delta deltas[LMM_NR_POLICIES] = { }, delta;
+	static union settings now, again;
 	size_t len;
 	int err;
 
-	defaults(policy, &cfg);
-	before = cfg;
-	err = lmm_key_parse(policy, key, (const char *)input->at, input->left, &cfg, why,
-			    sizeof(why));
-	if (unchanged(err, &cfg, &before, why, sizeof(why)))
-		return;
-	within(policy, &cfg);
-	len = lmm_key_format(policy, &cfg, key, text, sizeof(text));
-	before = cfg;
-	MUST(lmm_key_parse(policy, key, text, len, &cfg, why, sizeof(why)), ==, 0);
-	MUST_BE(!memcmp(&cfg, &before, sizeof(cfg)));
-}
-
-static void all(struct input *input)
-{
-	static struct lmm_config want[LMM_NR_POLICIES];
-	char why[LMM_WHY_LEN] = "";
-	unsigned int id, named;
-	int err;
-
-	for (id = 0; id < LMM_NR_POLICIES; id++)
-		defaults(table[id], &want[id]);
-	err = lmm_policies_parse(table, (const char *)input->at, input->left, want, &named, why,
-				 sizeof(why));
+	err = lmm_parse(table, policy, key, (const char *)input->at, input->left, deltas, why);
+	delta = deltas[policy->id];
 	if (err) {
 		refused(err, why, sizeof(why));
 		return;
 	}
-	MUST(named, <, 1U << LMM_NR_POLICIES);
-	for (id = 0; id < LMM_NR_POLICIES; id++) {
-		within(table[id], &want[id]);
-		comes_back(table[id], &want[id]);
+	MUST(delta.keys, ==, 1U << key);
+	comes_back(policy, &delta);
+	defaults(policy, &now);
+	lmm_delta_apply(policy, &delta, &now.config);
+	len = lmm_format(policy, key, &now.config, ' ', text, sizeof(text));
+	memset(deltas, 0, sizeof(deltas));
+	MUST(lmm_parse(table, policy, key, text, len, deltas, why), ==, 0);
+	defaults(policy, &again);
+	lmm_delta_apply(policy, &deltas[policy->id], &again.config);
+	MUST_BE(!memcmp(&again, &now, sizeof(now)));
+}
+
+static void all(struct input *input)
+{
+	struct lmm_delta deltas[LMM_NR_POLICIES] = { };
+	char why[LMM_WHY_LEN] = "";
+	unsigned int id;
+	int err;
+
+	err = lmm_parse(table, NULL, 0, (const char *)input->at, input->left, deltas, why);
+	if (err) {
+		refused(err, why, sizeof(why));
+		return;
 	}
+	for (id = 0; id < LMM_NR_POLICIES; id++)
+		comes_back(table[id], &deltas[id]);
 }
 
 /* Entry of libFuzzer. */

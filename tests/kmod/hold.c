@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lmm_hold.ko - while this module is loaded, the control mutex of livemm is held
+ * lmm_hold.ko - while this module is loaded, the mutex of livemm's recorder is held
  *
- * Stands for an operation of a policy that hangs in the kernel.
+ * Stands for a change of the recorder's hooks that hangs in the kernel.
  */
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -28,7 +28,7 @@ static int hold(void *mutex)
 
 static int __init lmm_hold_init(void)
 {
-	void *mutex = lmm_find("lmm_control_mutex");
+	void *mutex = lmm_find("lmm_record_mutex");
 
 	if (!mutex)
 		return -ENOENT;
@@ -44,4 +44,4 @@ static void __exit lmm_hold_exit(void)
 module_init(lmm_hold_init);
 module_exit(lmm_hold_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("livemm test: holds livemm's control mutex");
+MODULE_DESCRIPTION("livemm test: holds the mutex of livemm's recorder");

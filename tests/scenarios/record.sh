@@ -5,7 +5,7 @@
 #
 # A recording changes nothing: lists keep their bounds, as many pages cross zone->lock, no policy
 # counts anything. Hooks are armed while the file `record` is open, and never afterwards, also when
-# the recorder is killed. A recorder that exits while another task holds the control mutex does not
+# the recorder is killed. A recorder that exits while another task holds the mutex of the recorder does not
 # wait for that task. Where the kernel tunes its lists, no two runs cross alike, and refills are
 # not recorded: figures are compared on 6.1 alone.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
@@ -90,7 +90,7 @@ holds "whatif --json" "d['events_lost'] == 0"
 on_61 holds "whatif --json" "d['predicted']['crossed'] < 0.6 * d['recorded']['crossed']"
 shows "whatif --json" "(d['recorded']['crossed'], d['predicted']['crossed'], d['events_per_second'])"
 
-# A task hangs and holds the control mutex: whoever records can exit, and can be killed.
+# A task hangs and holds the mutex of the recorder: whoever records can exit, and can be killed.
 gone() { ! grep -q '^State:[[:space:]]*[RSD]' "/proc/$1/status" 2>/dev/null; }
 mutex_held() { gives Y cat /sys/module/lmm_hold/parameters/holds; }
 keeper_start() {

@@ -79,17 +79,17 @@ FAULTS: dict[str, Fault] = {
         (("pcp_list_restore(", "0 && pcp_list_restore("),)),
     "hook_stays": Fault(
         "hooks stay armed after off", "module/hook/hook.c",
-        (("\t\terr = row_disarm(hook);\n", "\t\terr = 0;\n"),)),
+        (("hook->stuck ? 0 : row_disarm(hook);", "hook->stuck ? 0 : 0;"),)),
     "events_go_on": Fault(
         "events go on after off", "module/deliver.c",
         (("\tevents_listen(id, false);\n", ""),)),
     "config_freed": Fault(
-        "settings are freed while somebody reads them", "module/control/state.c",
-        (("\t\tkfree_rcu(old, rcu);\n\tif (cut)", "\t\tkfree(old);\n\tif (cut)"),),
+        "settings are freed while somebody reads them", "module/control/change.c",
+        (("kfree_rcu(change.want[policy->id], rcu);", "kfree(change.want[policy->id]);"),),
         "debug"),
     "range_unchecked": Fault(
         "a value above its range is accepted", "module/control/knobs.c",
-        (("number < knob->min || number > knob->max", "number < knob->min"),)),
+        (("sum < knob->min || sum > knob->max", "sum < knob->min"),)),
     "sleeps": Fault(
         "a handler may sleep under pcp->lock", HANDLERS,
         (("\tWRITE_ONCE(zz->kicked, now);\n", "\tmight_sleep();\n"),),

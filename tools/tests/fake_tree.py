@@ -165,6 +165,7 @@ class FakeKernel:
             self.put(f"{folder}/counters", counts, 0o400)
         self.put(f"{DEBUGFS}/status", "".join(rows), 0o400)
         self.put(f"{PARAMETERS}/policies", self.every() + "\n", 0o600)
+        self.put(f"{DEBUGFS}/policies", self.every() + "\n", 0o600)
 
     def set(self, policy: str, **knobs: str) -> None:
         """Have knobs changed by somebody, whatever the values."""

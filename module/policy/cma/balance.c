@@ -509,7 +509,7 @@ void cma_balance_configure(u32 rate)
 /**
  * cma_balance_start() - start the worker
  *
- * Context: process, control mutex held, the policy's hooks not armed.
+ * Context: process, the policy's lock held, the policy's hooks not armed.
  * Return: 0 or -errno.
  */
 int cma_balance_start(void)
@@ -546,7 +546,7 @@ int cma_balance_start(void)
  *
  * Waits for a worker that runs, for one batch of pages at most.
  *
- * Context: process, control mutex held, the policy's hooks not armed.
+ * Context: process, the policy's lock held, the policy's hooks not armed.
  */
 void cma_balance_stop(void)
 {

@@ -15,7 +15,7 @@ static const char *const mode_words[] = {
 
 /* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob pageblock_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, PAGEBLOCK_MODE_STRICT, PAGEBLOCK_MODE_CLAIM),
+	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, PAGEBLOCK_MODE_CLAIM),
 	[KNOB_RESERVE_BLOCKS] = LMM_UINT("reserve_blocks", 0, 4096, 16),
 	[KNOB_MOVE_PAGES_PER_S] = LMM_UINT("move_pages_per_s", 0, 1000000, 1450),
 };

@@ -510,7 +510,7 @@ void pageblock_worker_ask(void)
  *
  * As an event: a slice that is due is not put off.
  *
- * Context: process, control mutex held.
+ * Context: process, the policy's lock held.
  */
 void pageblock_reserve_configure(void)
 {
@@ -535,7 +535,7 @@ static void zones_free(void)
  *
  * The first pass finds an empty budget.
  *
- * Context: process, control mutex held, the policy's hooks not armed.
+ * Context: process, the policy's lock held, the policy's hooks not armed.
  * Return: 0 or -ENOMEM.
  */
 int pageblock_reserve_start(void)
@@ -597,7 +597,7 @@ static void reserve_give_back(void)
  * pages at most, or the lists of all CPUs being emptied.  No step waits for I/O, for the lock of a
  * page, or for memory.  A block that the worker has isolated is given back before the worker ends.
  *
- * Context: process, control mutex held, the policy's hooks not armed.
+ * Context: process, the policy's lock held, the policy's hooks not armed.
  */
 void pageblock_reserve_stop(void)
 {
@@ -612,7 +612,7 @@ void pageblock_reserve_stop(void)
  * pageblock_reserve_show() - print what the worker does
  * @m: file to print to
  *
- * Context: process, control mutex held, the policy is on.
+ * Context: process, the policy's lock held, the policy is on.
  */
 void pageblock_reserve_show(struct seq_file *m)
 {

@@ -14,7 +14,7 @@ static const char *const mode_words[] = {
 
 /* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob pcp_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, PCP_MODE_EVENT, PCP_MODE_EVENT),
+	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, PCP_MODE_EVENT),
 	/* percpu_pagelist_high_fraction = 8, the series' limit. */
 	[KNOB_HIGH_MAX_PCT] = LMM_TENTHS("high_max_pct", 10, 500, 125),
 	/* As long as the kernel lets remote lists idle (pcp->expire). */

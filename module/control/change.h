@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * change.h - the one door to settings: what a text says, judged once and done whole
+ */
+#ifndef LIVEMM_CONTROL_CHANGE_H
+#define LIVEMM_CONTROL_CHANGE_H
+
+#include "knobs.h"
+
+int lmm_control_change(const struct lmm_delta deltas[LMM_NR_POLICIES], char *why);
+int lmm_control_write(const char *text, size_t len, char *why);
+size_t lmm_control_format(char *buf, size_t len);
+
+#endif /* LIVEMM_CONTROL_CHANGE_H */

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * look.c - workers that tidy up, look after hooks, and say what hangs
+ *
+ * Each policy has a work item of its own, because the kernel may make one policy wait for long.
+ */
+#include <linux/jiffies.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/workqueue.h>
+
+#include "hook/hook.h"
+#include "look.h"
+#include "policies.h"
+#include "state.h"
+#include "switch.h"
+
+/* Time between two checks for hooks that a policy in standby lacks. */
+#define LOOK_JIFFIES	HZ
+/* The kernel log says what a policy waits for once, after this time. */
+#define WATCH_JIFFIES	(10 * HZ)
+
+static void lmm_look_worker(struct work_struct *work);
+static DECLARE_DELAYED_WORK(lmm_look_work, lmm_look_worker);
+static void lmm_watch_worker(struct work_struct *work);
+static DECLARE_DELAYED_WORK(lmm_watch_work, lmm_watch_worker);
+static struct workqueue_struct *lmm_wq;
+
+/* Sooner than before, not later, than a work that is queued already. */
+static void lmm_queue(struct delayed_work *work, unsigned long delay)
+{
+	if (lmm_wq && delay)
+		queue_delayed_work(lmm_wq, work, delay);
+	else if (lmm_wq)
+		mod_delayed_work(lmm_wq, work, 0);
+}
+
+static void lmm_queue_policies(unsigned int named)
+{
+	struct lmm_policy *policy;
+
+	/* lmm_policy_unregister() waits for whoever has found the policy in the table. */
+	rcu_read_lock();
+	lmm_for_each_policy(policy, named)
+		if (lmm_wq)
+			queue_work(lmm_wq, &policy->work);
+	rcu_read_unlock();
+}
+
+/**
+ * lmm_policy_work() - tidy up after a cut, and move a policy to standby or back
+ * @work: the policy's
+ *
+ * Context: worker.
+ */
+void lmm_policy_work(struct work_struct *work)
+{
+	struct lmm_policy *policy = container_of(work, struct lmm_policy, work);
+	bool again;
+
+	lmm_policies_watch();
+	/* Killable to keep the hung task detector silent; nobody kills a worker. */
+	if (mutex_lock_killable(&policy->lock))
+		return;
+	again = lmm_policy_look(policy);
+	mutex_unlock(&policy->lock);
+	if (again)
+		lmm_queue(&lmm_look_work, LOOK_JIFFIES);
+}
+
+/* The survey waits for klp_mutex, which may be held for long; tidying up does not. */
+static void lmm_look_worker(struct work_struct *work)
+{
+	lmm_klp_survey();
+	lmm_queue_policies(LMM_ALL_POLICIES);
+	if (lmm_hooks_unsettled())
+		lmm_queue(&lmm_look_work, LOOK_JIFFIES);
+}
+
+/**
+ * lmm_look_soon() - have workers look after the hooks of every policy
+ *
+ * Context: any.
+ */
+void lmm_look_soon(void)
+{
+	lmm_queue(&lmm_look_work, 0);
+}
+
+/**
+ * lmm_policy_waits() - what a policy that is loading or leaving waits for
+ * @policy: the policy
+ * @why: gets the words; unchanged in another state
+ * @len: size of @why
+ *
+ * Context: process; waits for nobody.
+ */
+void lmm_policy_waits(const struct lmm_policy *policy, char *why, size_t len)
+{
+	if (!lmm_policy_busy(policy) || lmm_hooks_waits(policy->id, why, len))
+		return;
+	scnprintf(why, len, "%s", READ_ONCE(policy->state) == LMM_POLICY_LOADING ?
+		  "the policy starts" : "values are restored");
+}
+
+static void lmm_watch_worker(struct work_struct *work)
+{
+	char why[LMM_WHY_LEN] = "";
+	struct lmm_policy *policy;
+	bool again = false;
+
+	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
+		if (!lmm_policy_busy(policy))
+			continue;
+		again = true;
+		lmm_policy_waits(policy, why, sizeof(why));
+		if ((jiffies - READ_ONCE(policy->since)) / WATCH_JIFFIES == 1)
+			pr_notice("livemm: %s has been %s for %u s: %s\n", policy->name,
+				  READ_ONCE(policy->state) == LMM_POLICY_LOADING ? "loading" :
+				  "leaving", WATCH_JIFFIES / HZ, why);
+	}
+	if (again)
+		lmm_queue(&lmm_watch_work, WATCH_JIFFIES);
+}
+
+/**
+ * lmm_policies_watch() - have the kernel log say what a policy waits for, if it waits for long
+ *
+ * To be called when a policy is about to be switched or taken down.
+ *
+ * Context: any.
+ */
+void lmm_policies_watch(void)
+{
+	lmm_queue(&lmm_watch_work, WATCH_JIFFIES);
+}
+
+/**
+ * lmm_policies_cut() - stop policies at once; their values are restored later
+ * @named: bit per policy
+ *
+ * Context: any.
+ */
+void lmm_policies_cut(unsigned int named)
+{
+	struct lmm_policy *policy;
+
+	lmm_for_each_policy(policy, named)
+		lmm_policy_cut(policy);
+	lmm_klp_wake();
+	lmm_queue_policies(named);
+}
+
+/**
+ * lmm_look_init() - prepare for policies
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int lmm_look_init(void)
+{
+	/* WQ_MEM_RECLAIM: tidying up frees memory. */
+	lmm_wq = alloc_workqueue("livemm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return lmm_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * lmm_look_exit() - undo lmm_look_init(); no policy is left, and no file, lease or hook
+ *
+ * Context: process, may sleep.
+ */
+void lmm_look_exit(void)
+{
+	cancel_delayed_work_sync(&lmm_look_work);
+	cancel_delayed_work_sync(&lmm_watch_work);
+	destroy_workqueue(lmm_wq);
+}

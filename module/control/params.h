@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * params.h - control by module parameters, and the reason of the last refused write
+ */
+#ifndef LIVEMM_CONTROL_PARAMS_H
+#define LIVEMM_CONTROL_PARAMS_H
+
+#include <linux/types.h>
+
+int lmm_params_apply_boot(char *why, size_t len);
+void lmm_params_close(void);
+int lmm_control_refuse(int err, const char *why);
+void lmm_control_get_error(char *buf, size_t len);
+
+#endif /* LIVEMM_CONTROL_PARAMS_H */
