@@ -11,6 +11,7 @@ from guests.kernel_build import source_tree
 from guests.kernels import cache_dir, images, load
 from guests.report import BUILD, ROOT, Stage, main_guard
 from tests import layers, matrix, packages, repo_rules, weight
+from tests.tables import check as tables_check
 from tests.tables import policies
 
 CHECKPATCH = ["--no-tree", "--strict", "--terse", "--show-types", "--no-summary",
@@ -152,6 +153,7 @@ def main() -> int:
     stage.run("ruff", ruff)
     stage.run("mypy --strict", mypy)
     stage.run("shellcheck", shellcheck)
+    stage.run("what is made from the rows of knobs is up to date", tables_check)
     stage.run("kernels.toml, dkms.conf and docs/kernels.md agree", matrix.check)
     stage.run("the README's picture is the one of its JSON", partial(drawn, "picture"))
     stage.run("the model's page and picture show its predictions", partial(drawn, "model"))

@@ -16,7 +16,7 @@ MOST_LINES = 18523
 MODULE = ROOT / "module"
 #: What a row of each table looks like, and where the tables are.
 ROWS = {
-    "knobs": ("policy/*/knobs.c", r"^\s*\[KNOB_\w+\]\s*=\s*LMM_"),
+    "knobs": ("policy/*/knobs.h", r"^\s*KNOB\(\w+,"),
     "counters": ("policy/*/knobs.h", r"^\s*COUNTER\(\w+,"),
     "events": ("deliver.h", r"^\s*EVENT\(\w+,"),
     "hook rows": ("hook/rows.h", r"^(?!LIVEPATCH_OR|OR)[A-Z_]+\((?:[A-Z]|[a-z]+, [A-Z])"),

@@ -7,7 +7,8 @@
  *				the settings before; print the settings afterwards, or the
  *				number of the error and the reason
  *
- * tests/tables.py builds the program, once for each release of the kernel.
+ * tests/tables.py builds the program, once for each release of the kernel, with LMM_KNOB_DOCS: rows
+ * have units and meanings.
  */
 #include "kernel.h"
 
@@ -43,7 +44,8 @@ static void print_knob(const struct lmm_knob *knob)
 	}
 	printf("{\"name\": \"%s\", \"kind\": \"%s\", \"low\": \"%s\", \"high\": \"%s\", ",
 	       knob->name, kinds[knob->kind], text[0], text[1]);
-	printf("\"default\": \"%s\", \"choices\": [", text[2]);
+	printf("\"default\": \"%s\", \"unit\": \"%s\", \"text\": \"%s\", \"choices\": [", text[2],
+	       knob->unit, knob->text);
 	for (i = 0; knob->choices && knob->choices[i]; i++)
 		printf("%s\"%s\"", i ? ", " : "", knob->choices[i]);
 	printf("]}");

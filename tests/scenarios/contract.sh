@@ -7,14 +7,8 @@
 # Every file of the control contract is there with its mode, is documented, and refuses bad input
 # as the contract says.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
+. "$LMM_ROOT/tests/scenarios/lib_defaults.sh"
 
-pcp_defaults="mode=event high_max_pct=12.5 decay_ms=3000"
-numa_defaults="mode=vma promote_rate_mb=256 cgroups="
-# shellcheck disable=SC2034 # defaults_of reads these
-pageblock_defaults="mode=claim reserve_blocks=16 move_pages_per_s=1450" \
-	zonelock_defaults="max_pages_pct=4 max_age_ms=1000" \
-	cma_defaults="mode=keep keep_ms=30000 move_pages_per_s=65536"
-policies="zonelock cma pcp pageblock numa"
 defaults_of() { eval "echo \"\$$1_defaults\""; }
 # recreates FILE NAME NAME: what the file shows can be written, and is shown again.
 recreates() {
@@ -35,7 +29,7 @@ for file in version hooks status last_error pageblock/census \
 	same "$file is read only" "$(stat -c %a "$file")" 400
 	refute "$file has no write operation" write_to "$LMM_DBG/$file" 0
 done
-for file in lease record $(for policy in $policies; do
+for file in lease record policies $(for policy in $policies; do
 	echo "enabled= config= $(defaults_of "$policy")" | sed "s/=[^ ]*//g; s|[^ ][^ ]*|$policy/&|g"
 done); do
 	same "$file is read and written" "$(stat -c %a "$file")" 600
@@ -125,6 +119,14 @@ refuses "$LMM_DBG/pcp/config" "decay_ms=500 high_max_pct=99" "$range" high_max_p
 refuses "$LMM_DBG/pcp/config" "decay_ms=500 decay_ms=600" "$inval" decay_ms
 refuses "$LMM_DBG/pcp/config" "decay_ms" "$inval" decay_ms
 refuses "$LMM_DBG/pcp/config" "enabled=2" "$inval" enabled
+refuses "$LMM_DBG/policies" "pcp:decay_ms=600;numa:mode=task" "$inval" "numa/mode: task: not one of"
+refuses "$LMM_DBG/policies" "lists:enabled=1" "$inval" "lists: no such policy"
+refuses "$LMM_PARAMS/policies" "pcp:decay_ms=499" "$range" "pcp/decay_ms: 499: not in 500..60000"
+for file in pcp/decay_ms lease policies; do
+	dd if=/dev/zero of="$LMM_DBG/$file" bs=5000 count=1 conv=notrunc 2>/dev/null
+	check "a text of $file that is too long is refused in words" grep -q "$file: more than" last_error
+done
+refuses "$LMM_DBG/record" 2 "$inval" "record: 2"
 refuses "$LMM_DBG/lease" 604801 "$range" lease
 refuses "$LMM_DBG/lease" soon "$inval" lease
 
@@ -162,6 +164,8 @@ same "they stand" "$(cat numa/config)" "enabled=1 $(echo "$numa_defaults" |
 check "status says on" grep -Eq '^numa +on +vma' status
 recreates numa/config "what config shows recreates it" "the same again"
 recreates "$LMM_PARAMS/policies" "so does what policies shows" "all the same again"
+same "the file shows what the parameter shows" "$(cat policies)" "$(cat "$LMM_PARAMS/policies")"
+recreates policies "and recreates it, too" "still the same"
 check "an empty list of cgroups" write_to numa/cgroups "\\n"
 same "is empty" "$(cat numa/cgroups)" ""
 check "counters of numa are name and value" awk 'NF != 2 || $2 !~ /^[0-9]+$/ { exit 1 }' numa/counters

@@ -13,12 +13,8 @@ static const char *const mode_words[] = {
 	NULL
 };
 
-/* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob cma_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, CMA_MODE_KEEP),
-	[KNOB_KEEP_MS] = LMM_UINT("keep_ms", 0, 600000, 30000),
-	/* 256 MiB a second, while regular memory is short. */
-	[KNOB_MOVE_PAGES_PER_S] = LMM_UINT("move_pages_per_s", 0, 1048576, 65536),
+	CMA_KNOBS(LMM_KNOB_ROW)
 };
 
 const char *const cma_counter_names[NR_COUNTERS] = {

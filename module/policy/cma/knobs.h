@@ -17,10 +17,19 @@ enum cma_mode {
 	CMA_MODE_RATIO,
 };
 
+/* Knobs, in debugfs and in the parameter policies. */
+#define CMA_KNOBS(KNOB)								\
+	KNOB(MODE, LMM_CHOICE("mode", mode_words, CMA_MODE_KEEP, "",		\
+		"where refills come from; Debian's 7.2 has `keep` alone"))	\
+	KNOB(KEEP_MS, LMM_UINT("keep_ms", 0, 600000, 30000, "ms",		\
+		"how long a range is kept for its owner; more, if an owner pauses for longer"))	\
+	/* 256 MiB a second, while regular memory is short. */			\
+	KNOB(MOVE_PAGES_PER_S, LMM_UINT("move_pages_per_s", 0, 1048576, 65536,		\
+		"pages a second",						\
+		"what may be moved; 0: none; less, where movement takes too much CPU time"))
+
 enum cma_knob {
-	KNOB_MODE,
-	KNOB_KEEP_MS,
-	KNOB_MOVE_PAGES_PER_S,
+	CMA_KNOBS(LMM_KNOB_ID)
 	NR_KNOBS
 };
 

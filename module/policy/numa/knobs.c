@@ -19,12 +19,8 @@ static const char *const mode_words[] = {
 	NULL
 };
 
-/* Rows of debugfs files and of the parameter policies. */
 const struct lmm_knob numa_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, NUMA_MODE_VMA),
-	/* The kernel's fastest scan of one process, here of all together. */
-	[KNOB_PROMOTE_RATE_MB] = LMM_UINT("promote_rate_mb", 2, 65536, 256),
-	[KNOB_CGROUPS] = LMM_TEXT("cgroups"),
+	NUMA_KNOBS(LMM_KNOB_ROW)
 };
 
 const char *const numa_counter_names[NR_COUNTERS] = {

@@ -19,10 +19,19 @@ enum numa_mode {
 	NUMA_MODE_PROMOTE,
 };
 
+/* Knobs, in debugfs and in the parameter policies. */
+#define NUMA_KNOBS(KNOB)								\
+	KNOB(MODE, LMM_CHOICE("mode", mode_words, NUMA_MODE_VMA, "",			\
+		"`period`: how often to scan; `vma`: which pages, too; `promote`: scan "	\
+		"slow memory that the kernel leaves out"))				\
+	/* The kernel's fastest scan of one process, here of all together. */		\
+	KNOB(PROMOTE_RATE_MB, LMM_UINT("promote_rate_mb", 2, 65536, 256,			\
+		"MiB a second", "what mode `promote` arms at most"))			\
+	KNOB(CGROUPS, LMM_TEXT("cgroups", "paths",					\
+		"only processes in these cgroups (v2); empty: all"))
+
 enum numa_knob {
-	KNOB_MODE,
-	KNOB_PROMOTE_RATE_MB,
-	KNOB_CGROUPS,
+	NUMA_KNOBS(LMM_KNOB_ID)
 	NR_KNOBS
 };
 

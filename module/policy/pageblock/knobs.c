@@ -13,11 +13,8 @@ static const char *const mode_words[] = {
 	NULL
 };
 
-/* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob pageblock_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, PAGEBLOCK_MODE_CLAIM),
-	[KNOB_RESERVE_BLOCKS] = LMM_UINT("reserve_blocks", 0, 4096, 16),
-	[KNOB_MOVE_PAGES_PER_S] = LMM_UINT("move_pages_per_s", 0, 1000000, 1450),
+	PAGEBLOCK_KNOBS(LMM_KNOB_ROW)
 };
 
 const char *const pageblock_counter_names[NR_COUNTERS] = {

@@ -8,10 +8,17 @@
 #include "livemm.h"
 #include "core.h"
 
+/* Knobs, in debugfs and in the parameter policies. */
+#define PAGEBLOCK_KNOBS(KNOB)							\
+	KNOB(MODE, LMM_CHOICE("mode", mode_words, PAGEBLOCK_MODE_CLAIM, "",	\
+		"how long a request is kept from mixing"))			\
+	KNOB(RESERVE_BLOCKS, LMM_UINT("reserve_blocks", 0, 4096, 16, "blocks",	\
+		"wholly free blocks to keep in each zone; 0: none"))		\
+	KNOB(MOVE_PAGES_PER_S, LMM_UINT("move_pages_per_s", 0, 1000000, 1450,		\
+		"pages a second", "what the worker may move; 0: the worker does nothing"))
+
 enum pageblock_knob {
-	KNOB_MODE,
-	KNOB_RESERVE_BLOCKS,
-	KNOB_MOVE_PAGES_PER_S,
+	PAGEBLOCK_KNOBS(LMM_KNOB_ID)
 	NR_KNOBS
 };
 

@@ -12,13 +12,8 @@ static const char *const mode_words[] = {
 	NULL
 };
 
-/* One row for each knob, in debugfs and in the parameter policies. */
 const struct lmm_knob pcp_knobs[NR_KNOBS] = {
-	[KNOB_MODE] = LMM_CHOICE("mode", mode_words, PCP_MODE_EVENT),
-	/* percpu_pagelist_high_fraction = 8, the series' limit. */
-	[KNOB_HIGH_MAX_PCT] = LMM_TENTHS("high_max_pct", 10, 500, 125),
-	/* As long as the kernel lets remote lists idle (pcp->expire). */
-	[KNOB_DECAY_MS] = LMM_UINT("decay_ms", 500, 60000, 3000),
+	PCP_KNOBS(LMM_KNOB_ROW)
 };
 
 const char *const pcp_counter_names[NR_COUNTERS] = {

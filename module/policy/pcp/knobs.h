@@ -18,10 +18,19 @@ enum pcp_mode {
 	PCP_MODE_EVENT,
 };
 
+/* Knobs, in debugfs and in the parameter policies. */
+#define PCP_KNOBS(KNOB)								\
+	KNOB(MODE, LMM_CHOICE("mode", mode_words, PCP_MODE_EVENT, "",		\
+		"how lists are sized"))						\
+	/* percpu_pagelist_high_fraction = 8, the series' limit. */		\
+	KNOB(HIGH_MAX_PCT, LMM_TENTHS("high_max_pct", 10, 500, 125, "percent",	\
+		"how much of a zone the lists of the CPUs of its node may hold"))	\
+	/* As long as the kernel lets remote lists idle (pcp->expire). */	\
+	KNOB(DECAY_MS, LMM_UINT("decay_ms", 500, 60000, 3000, "ms",		\
+		"unused pages go back after this time"))
+
 enum pcp_knob {
-	KNOB_MODE,
-	KNOB_HIGH_MAX_PCT,
-	KNOB_DECAY_MS,
+	PCP_KNOBS(LMM_KNOB_ID)
 	NR_KNOBS
 };
 

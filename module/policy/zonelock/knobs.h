@@ -8,9 +8,15 @@
 #include "livemm.h"
 #include "core.h"
 
+/* Knobs, in debugfs and in the parameter policies. */
+#define ZONELOCK_KNOBS(KNOB)							\
+	KNOB(MAX_PAGES_PCT, LMM_TENTHS("max_pages_pct", 1, 500, 40, "percent",	\
+		"how much of a zone its depot may hold"))				\
+	KNOB(MAX_AGE_MS, LMM_UINT("max_age_ms", 100, 60000, 1000, "ms",		\
+		"age at which a batch goes back"))
+
 enum zonelock_knob {
-	KNOB_MAX_PAGES_PCT,
-	KNOB_MAX_AGE_MS,
+	ZONELOCK_KNOBS(LMM_KNOB_ID)
 	NR_KNOBS
 };
 
