@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The include graph of module/: dependencies run one way, from layer to layer, without a circle.
+"""The graphs of module/: dependencies run one way, from layer to layer, without a circle.
 
 Layers, lowest first: compat/; livemm.h and counters; hook/; dispatch and events; control/ and
 policy/common/; policy/<name>/ and record/; main.c.  A file may include files of its own part and
 of parts on lower layers.  X.c and X.h of one folder are one node of the graph.
+
+A header may declare functions of any file, so a second graph has who calls whom: the functions
+that the object of a file needs (nm), each an arrow to the file that has the function.  Handlers,
+static calls and tracepoints are the way up, and make no arrow.
 """
 
 import re
@@ -12,10 +16,19 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from guests.command import call
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 LAYERS = {"compat": 0, "base": 1, "hook": 2, "dispatch": 3, "control": 4, "policy/common": 4,
           "record": 5, "main": 6}
 POLICY_LAYER = 5
+#: Circles of calls that there still are, and why.  The list only becomes shorter.
+KNOWN: dict[frozenset[str], str] = {
+    frozenset({"policy/zonelock/giveback", "policy/zonelock/handlers"}):
+        "handlers.c has the events and the view of a zone that giveback.c needs",
+}
+# Functions that the kernel's macros make.
+MADE = re.compile(r"^(?:__|trace_|perf_trace_|trace_event_|init_module|cleanup_module)")
 # Parts that are files of module/ itself; every other file there is of the part "base".
 FILES = {"events": "dispatch", "deliver": "dispatch", "dispatch": "dispatch", "main": "main"}
 
@@ -89,3 +102,61 @@ def check(module: Path, draw: Path | None = None) -> Iterator[str]:
             draw.write_text(drawing(arrows), encoding="utf-8")
     except ValueError as error:
         yield str(error)
+
+
+def calls(objects: Path) -> dict[str, set[str]]:
+    """Node -> nodes whose functions it calls, by the objects in a build folder's module/."""
+    paths = sorted(objects.rglob("*.o"))
+    paths = [path for path in paths if (path.with_suffix(".c")).exists()]
+    homes: dict[str, str] = {}
+    needs: dict[str, set[str]] = {}
+    for path in paths:
+        node = str(path.relative_to(objects).with_suffix(""))
+        needs[node] = set()
+        for line in call(["nm", "-g", path])[1].splitlines():
+            *_, kind, name = line.split()
+            if MADE.match(name):
+                continue
+            if kind == "T":
+                homes[name] = node
+            elif kind == "U":
+                needs[node].add(name)
+    return {node: {homes[name] for name in names if name in homes} - {node}
+            for node, names in needs.items()}
+
+
+def circles(arrows: dict[str, set[str]]) -> list[frozenset[str]]:
+    """The groups of nodes each of which leads to every other."""
+    def reach(start: str) -> set[str]:
+        found: set[str] = set()
+        open_ = [start]
+        while open_:
+            for node in arrows.get(open_.pop(), set()) - found:
+                found.add(node)
+                open_.append(node)
+        return found
+
+    to = {node: reach(node) for node in arrows}
+    return sorted({frozenset({node} | {other for other in to[node] if node in to[other]})
+                   for node in arrows if node in to[node]}, key=sorted)
+
+
+def check_calls(objects: Path, known: dict[frozenset[str], str] | None = None) -> Iterator[str]:
+    """What is wrong with the graph of calls, in words."""
+    known = KNOWN if known is None else known
+    arrows = calls(objects)
+    if not arrows:
+        yield f"{objects}: no objects; python3 -m guests.modules builds them"
+        return
+    for source, targets in sorted(arrows.items()):
+        for target in sorted(targets):
+            if part(source) != part(target) and layer(part(source)) <= layer(part(target)):
+                yield (f"module/{source} calls {target}: "
+                       f"{part(source)}/ may not depend on {part(target)}/")
+    there = circles(arrows)
+    for circle in there:
+        if not any(circle <= other for other in known):
+            yield f"a circle of calls: {', '.join(sorted(circle))}"
+    for other in known:
+        if not any(circle <= other for circle in there):
+            yield f"no circle any more, so take it off KNOWN: {', '.join(sorted(other))}"

@@ -147,6 +147,8 @@ def main() -> int:
             stage.run(f"sparse on {kernel.series}", partial(sparse, kernel.series))
     stage.run("includes of module/ run one way, without a circle",
               lambda: layers.check(ROOT / "module", BUILD / "include-graph.txt"))
+    stage.run("calls of module/ run one way, with no circle but those that layers.py lists",
+              lambda: layers.check_calls(BUILD / images("6.1")[0].release / "module"))
     stage.run("module/ is no heavier than tests/weight.py says", weight.check)
     stage.run("imports of guests, bench and tests run one way",
               lambda: packages.check(ROOT, ours(".py")))

@@ -117,6 +117,25 @@ def wrong_includes_are_seen() -> Iterator[str]:
             yield f"{change}: said '{said}'"
 
 
+def wrong_calls_are_seen() -> Iterator[str]:
+    """A circle of calls, a call upwards and a circle that is gone fail; data and statics do not."""
+    good = {"hook/a": "void b(void); int v; void a(void) { b(); }",
+            "hook/b": "extern int v; static void a(void) { } void b(void) { v++; a(); }",
+            "control/c": "void a(void); void c(void) { a(); }"}
+    circle = {"hook/b": "void a(void); void b(void) { a(); }"}
+    up = {"hook/b": "void c(void); void b(void) { c(); }", "control/c": "void c(void) { }"}
+    pair = frozenset({"hook/a", "hook/b"})
+    for change, known, wrong in (({}, {}, False), (circle, {}, True), (up, {}, True),
+                                 (circle, {pair: "known"}, False), ({}, {pair: "gone"}, True)):
+        with tempfile.TemporaryDirectory() as folder:
+            top = written(folder, {f"{name}.c": text for name, text in (good | change).items()})
+            for path in top.rglob("*.c"):
+                run_program(["gcc-12", "-c", path, "-o", path.with_suffix(".o")])
+            said = list(layers.check_calls(top, known))
+        if bool(said) != wrong:
+            yield f"{change}, known {known}: said '{said}'"
+
+
 def changed_wrappers_have_another_version() -> Iterator[str]:
     """A change of any source of a livepatch module changes the version that livemm.ko wants."""
     with tempfile.TemporaryDirectory() as folder:
@@ -624,8 +643,9 @@ def guest_that(
 
 
 CHECKS: list[Callable[[], Iterator[str] | None]] = [
-    reports_are_seen, races_are_told_apart, wrong_includes_are_seen, wrong_imports_are_seen,
-    functions_defined_twice_are_seen, changed_wrappers_have_another_version, channel_is_read,
+    reports_are_seen, races_are_told_apart, wrong_includes_are_seen, wrong_calls_are_seen,
+    wrong_imports_are_seen, functions_defined_twice_are_seen,
+    changed_wrappers_have_another_version, channel_is_read,
     checks_of_what_is_not_there_fail, aborts_of_the_emulator_are_told,
     a_task_that_ends_is_told, a_stray_breakpoint_is_told, a_guest_that_does_not_start_is_told,
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,

@@ -185,6 +185,8 @@ int pageblock_reserve_start(void);
 void pageblock_reserve_stop(void);
 void pageblock_reserve_configure(void);
 void pageblock_reserve_show(struct seq_file *m);
+
+/* means.c */
 unsigned long pageblock_free_blocks(const struct zone *zone);
 unsigned long pageblock_guarded_blocks(const struct zone *zone);
 unsigned long pageblock_kept_blocks(const struct zone *zone);
