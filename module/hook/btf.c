@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bpf.h>
 #include <linux/btf.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -19,13 +20,23 @@
 /* A type is at most this deep: pointers, qualifiers, and the name. */
 #define BTF_MAX_DEPTH	16
 
-DEFINE_STATIC_CALL_NULL(sym_btf_vmlinux, struct btf *(void));
-DEFINE_STATIC_CALL_NULL(sym_btf_find, s32 (const struct btf *, const char *, u8));
-DEFINE_STATIC_CALL_NULL(sym_btf_type, const struct btf_type *(const struct btf *, u32));
-DEFINE_STATIC_CALL_NULL(sym_btf_name, const char *(const struct btf *, u32));
+LMM_KERNEL_CALL(bpf_get_btf_vmlinux);
+LMM_KERNEL_CALL(btf_find_by_name_kind);
+LMM_KERNEL_CALL(btf_type_by_id);
+LMM_KERNEL_CALL(btf_name_by_offset);
 
 /* vmlinux BTF lives as long as the kernel, so no reference is kept. */
 static const struct btf *vmlinux_btf;
+
+static const struct btf_type *type_of(u32 id)
+{
+	return static_call(sym_btf_type_by_id)(vmlinux_btf, id);
+}
+
+static const char *name_of(u32 offset)
+{
+	return static_call(sym_btf_name_by_offset)(vmlinux_btf, offset);
+}
 
 /**
  * lmm_btf_init() - find the kernel's BTF and its readers
@@ -37,12 +48,10 @@ int lmm_btf_init(void)
 {
 	const struct btf *btf;
 
-	if (!LMM_BIND(sym_btf_vmlinux, "bpf_get_btf_vmlinux") ||
-	    !LMM_BIND(sym_btf_find, "btf_find_by_name_kind") ||
-	    !LMM_BIND(sym_btf_type, "btf_type_by_id") ||
-	    !LMM_BIND(sym_btf_name, "btf_name_by_offset"))
+	if (!LMM_BIND(bpf_get_btf_vmlinux) || !LMM_BIND(btf_find_by_name_kind) ||
+	    !LMM_BIND(btf_type_by_id) || !LMM_BIND(btf_name_by_offset))
 		return -EOPNOTSUPP;
-	btf = static_call(sym_btf_vmlinux)();
+	btf = static_call(sym_bpf_get_btf_vmlinux)();
 	if (IS_ERR_OR_NULL(btf))
 		return -EOPNOTSUPP;
 	vmlinux_btf = btf;
@@ -62,13 +71,13 @@ static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
 
 	if (!id)
 		return scnprintf(buf, len, "void");
-	type = static_call(sym_btf_type)(vmlinux_btf, id);
+	type = type_of(id);
 	if (!type || depth > BTF_MAX_DEPTH)
 		return scnprintf(buf, len, "?");
 
 	switch (BTF_INFO_KIND(type->info)) {
 	case BTF_KIND_PTR:
-		target = static_call(sym_btf_type)(vmlinux_btf, type->type);
+		target = type_of(type->type);
 		if (target && BTF_INFO_KIND(target->info) == BTF_KIND_FUNC_PROTO)
 			return prototype_print(target, "(*)", NULL, buf, len, depth + 1);
 		used = type_print(type->type, buf, len, depth + 1);
@@ -101,7 +110,7 @@ static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
 		break;
 	}
 	return scnprintf(buf, len, "%s%s", prefix,
-			 static_call(sym_btf_name)(vmlinux_btf, type->name_off));
+			 name_of(type->name_off));
 }
 
 /*
@@ -132,7 +141,7 @@ static int prototype_print(const struct btf_type *proto, const char *pointer,
 		}
 		used += type_print(param[i].type, buf + used, len - used, depth);
 		if (names)
-			name = static_call(sym_btf_name)(vmlinux_btf, names[i].name_off);
+			name = name_of(names[i].name_off);
 		if (name && *name)
 			used += scnprintf(buf + used, len - used, "%s%s",
 					  used && buf[used - 1] == '*' ? "" : " ", name);
@@ -150,10 +159,10 @@ static const struct btf_type *type_named(const char *name, u8 kind, int *err)
 		return NULL;
 	}
 	*err = -ENOENT;
-	id = static_call(sym_btf_find)(vmlinux_btf, name, kind);
+	id = static_call(sym_btf_find_by_name_kind)(vmlinux_btf, name, kind);
 	if (id < 0)
 		return NULL;
-	return static_call(sym_btf_type)(vmlinux_btf, id);
+	return type_of(id);
 }
 
 /* The prototype of function @name, or NULL with the errno in @err. */
@@ -163,7 +172,7 @@ static const struct btf_type *function_proto(const char *name, int *err)
 
 	if (!type)
 		return NULL;
-	type = static_call(sym_btf_type)(vmlinux_btf, type->type);
+	type = type_of(type->type);
 	return type && BTF_INFO_KIND(type->info) == BTF_KIND_FUNC_PROTO ? type : NULL;
 }
 
@@ -211,10 +220,10 @@ int lmm_btf_tracepoint(const char *name, char *buf, size_t len)
 	type = type_named(full_name, BTF_KIND_TYPEDEF, &err);
 	if (!type)
 		return err;
-	type = static_call(sym_btf_type)(vmlinux_btf, type->type);
+	type = type_of(type->type);
 	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_PTR)
 		return -ENOENT;
-	type = static_call(sym_btf_type)(vmlinux_btf, type->type);
+	type = type_of(type->type);
 	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_FUNC_PROTO)
 		return -ENOENT;
 	snprintf(full_name, sizeof(full_name), "__traceiter_%s", name);
@@ -236,7 +245,7 @@ static const struct btf_type *compound(const struct btf_type *type)
 		case BTF_KIND_TYPEDEF:
 		case BTF_KIND_CONST:
 		case BTF_KIND_VOLATILE:
-			type = static_call(sym_btf_type)(vmlinux_btf, type->type);
+			type = type_of(type->type);
 			break;
 		default:
 			return NULL;
@@ -265,7 +274,7 @@ static int member_offset(const struct btf_type *type, const char *path, int dept
 		return -1;
 	entry = (const struct btf_member *)(type + 1);
 	for (i = 0; i < BTF_INFO_VLEN(type->info); i++, entry++) {
-		const char *name = static_call(sym_btf_name)(vmlinux_btf, entry->name_off);
+		const char *name = name_of(entry->name_off);
 		u32 bits = entry->offset;
 		const char *rest = path;
 		int more;
@@ -279,7 +288,7 @@ static int member_offset(const struct btf_type *type, const char *path, int dept
 				return bits / 8;
 			rest = end + 1;
 		}
-		more = member_offset(static_call(sym_btf_type)(vmlinux_btf, entry->type),
+		more = member_offset(type_of(entry->type),
 				     rest, depth + 1);
 		if (more >= 0)
 			return bits / 8 + more;

@@ -49,7 +49,8 @@ int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(voi
 		return -ENOMEM;
 	err = lmm_symbols_init();
 	if (err) {
-		pr_err("kprobes are refused, so no symbol can be found (%d)\n", err);
+		pr_err("symbols cannot be searched: kprobes are refused, or another kernel (%d)\n",
+		       err);
 		goto err_free;
 	}
 	if (lmm_btf_init())

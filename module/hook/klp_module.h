@@ -107,8 +107,8 @@ static char *functions;
 module_param(functions, charp, 0400);
 MODULE_PARM_DESC(functions, "names of the functions to wrap, with commas; livemm.ko fills this in");
 
-DEFINE_STATIC_CALL_NULL(klp_lookup_name, unsigned long (const char *));
-DEFINE_STATIC_CALL_NULL(klp_ftrace_location, unsigned long (unsigned long));
+DEFINE_STATIC_CALL_NULL(klp_lookup_name, kallsyms_lookup_name);
+DEFINE_STATIC_CALL_NULL(klp_ftrace_location, ftrace_location);
 
 static DECLARE_WAIT_QUEUE_HEAD(transition_end);
 static bool transition_patched;
@@ -353,7 +353,7 @@ static int __init klp_init(void)
 	if (strscpy(names, functions, sizeof(names)) < 0)
 		return -EINVAL;
 
-	err = lmm_kallsyms_address(&addr);
+	err = lmm_function_address("kallsyms_lookup_name", &addr);
 	if (err)
 		return err;
 	static_call_update(klp_lookup_name, (unsigned long (*)(const char *))addr);

@@ -7,35 +7,26 @@
  * ENDBR of functions whose address the kernel does not take itself, so an
  * indirect call of such a function would fault.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
+#include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/printk.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/static_call.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 #include <asm/ibt.h>
 #include <asm/text-patching.h>
 
 #include "extent.h"
 #include "symbols.h"
 
-DEFINE_STATIC_CALL_NULL(sym_lookup_name, unsigned long (const char *));
-DEFINE_STATIC_CALL_NULL(sym_on_each_match,
-			int (int (*)(void *, unsigned long), const char *, void *));
-DEFINE_STATIC_CALL_NULL(sym_ftrace_location, unsigned long (unsigned long));
-DEFINE_STATIC_CALL_NULL(sym_lookup_size_offset,
-			int (unsigned long, unsigned long *, unsigned long *));
-DEFINE_STATIC_CALL_NULL(sym_read_nofault, long (void *, const void *, size_t));
-
-static bool have_on_each_match;
-static bool have_ftrace_location;
-static bool have_lookup_size_offset;
-static bool have_read_nofault;
+LMM_KERNEL_CALL(kallsyms_on_each_match_symbol);
+LMM_KERNEL_CALL(ftrace_location);
+LMM_KERNEL_CALL(kallsyms_lookup_size_offset);
+LMM_KERNEL_CALL(copy_from_kernel_nofault);
 
 /* Where code that stays after boot lies, and where variables lie; empty if not known. */
 static struct lmm_extent kernel_text;
@@ -51,31 +42,19 @@ static void extent_find(struct lmm_extent *extent, const char *start, const char
  * lmm_symbols_init() - find the functions that find everything else
  *
  * Context: process, may sleep.
- * Return: 0, -ENOMEM, or -EOPNOTSUPP when kallsyms cannot be reached.
+ * Return: 0, -ENOMEM, or -EOPNOTSUPP when symbols cannot be searched.
  */
 int lmm_symbols_init(void)
 {
 	unsigned long addr;
-	int err = lmm_kallsyms_address(&addr);
+	int err = lmm_function_address("kallsyms_on_each_match_symbol", &addr);
 
 	if (err)
 		return err;
-	static_call_update(sym_lookup_name, (void *)addr);
-
-	/*
-	 * The function came with 4dc533e0f2c0 (6.2), and to 6.1 by way of stable.  A lookup by name
-	 * is safe: the kernel's own symbols come before symbols of modules.
-	 */
-	addr = static_call(sym_lookup_name)("kallsyms_on_each_match_symbol");
-	if (addr) {
-		static_call_update(sym_on_each_match, (void *)addr);
-		have_on_each_match = true;
-	} else {
-		pr_warn("kallsyms cannot tell whether a symbol is unique, so no symbol is used\n");
-	}
-	have_ftrace_location = LMM_BIND(sym_ftrace_location, "ftrace_location");
-	have_lookup_size_offset = LMM_BIND(sym_lookup_size_offset, "kallsyms_lookup_size_offset");
-	have_read_nofault = LMM_BIND(sym_read_nofault, "copy_from_kernel_nofault");
+	static_call_update(sym_kallsyms_on_each_match_symbol, (void *)addr);
+	if (!LMM_BIND(ftrace_location) || !LMM_BIND(kallsyms_lookup_size_offset) ||
+	    !LMM_BIND(copy_from_kernel_nofault))
+		return -EOPNOTSUPP;
 	extent_find(&kernel_text, "_stext", "_etext");
 	extent_find(&kernel_data[0], "_sdata", "_edata");
 	extent_find(&kernel_data[1], "__bss_start", "__bss_stop");
@@ -102,8 +81,7 @@ static struct symbol_search symbol_search(const char *name)
 {
 	struct symbol_search search = { };
 
-	if (have_on_each_match)
-		static_call(sym_on_each_match)(symbol_match, name, &search);
+	static_call(sym_kallsyms_on_each_match_symbol)(symbol_match, name, &search);
 	return search;
 }
 
@@ -112,8 +90,7 @@ static struct symbol_search symbol_search(const char *name)
  * @name: as in /proc/kallsyms
  *
  * Context: process, may sleep.
- * Return: the address, or 0 when there is none, or more than one, or the kernel cannot
- * tell how many there are.
+ * Return: the address, or 0 when there is none, or more than one.
  */
 unsigned long lmm_symbol_find(const char *name)
 {
@@ -127,8 +104,7 @@ unsigned long lmm_symbol_find(const char *name)
  * @name: as in /proc/kallsyms
  *
  * Context: process, may sleep.
- * Return: the number; 0 also when the kernel cannot tell, so that a caller who
- * demands one refuses.
+ * Return: the number.
  */
 unsigned int lmm_symbol_count(const char *name)
 {
@@ -238,8 +214,8 @@ static bool points_to(const void *where, const struct list_head *head)
 {
 	const struct list_head *there;
 
-	return have_read_nofault &&
-	       !static_call(sym_read_nofault)(&there, where, sizeof(there)) && there == head;
+	return !static_call(sym_copy_from_kernel_nofault)(&there, where, sizeof(there)) &&
+	       there == head;
 }
 
 /**
@@ -308,7 +284,7 @@ struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *e
  */
 unsigned long lmm_symbol_ftrace_site(unsigned long addr)
 {
-	unsigned long site = have_ftrace_location ? static_call(sym_ftrace_location)(addr) : 0;
+	unsigned long site = static_call(sym_ftrace_location)(addr);
 
 	return site == addr || site == addr + ENDBR_INSN_SIZE ? site : 0;
 }
@@ -324,8 +300,8 @@ unsigned long lmm_symbol_size(unsigned long addr)
 {
 	unsigned long size = 0, offset;
 
-	if (have_lookup_size_offset && addr)
-		static_call(sym_lookup_size_offset)(addr, &size, &offset);
+	if (addr)
+		static_call(sym_kallsyms_lookup_size_offset)(addr, &size, &offset);
 	return size;
 }
 

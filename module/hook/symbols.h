@@ -13,21 +13,22 @@ struct list_head;
 struct mutex;
 
 /**
- * lmm_kallsyms_address() - address of kallsyms_lookup_name()
+ * lmm_function_address() - address of a function of vmlinux, before anything else is known
+ * @name: as in /proc/kallsyms
  * @addr: where the address goes
  *
- * kallsyms_lookup_name() is not exported since 0bd476e6c671 ("kallsyms:
- * unexport kallsyms_lookup_name() and kallsyms_on_each_symbol()", 5.7), but
- * register_kprobe() still resolves names.  The probe has no handler, and is
- * gone again before this function returns.  Where functions begin with ENDBR
- * the address may be the one behind that, which is good for a direct call only.
+ * The functions that search symbols are not exported since 0bd476e6c671 ("kallsyms: unexport
+ * kallsyms_lookup_name() and kallsyms_on_each_symbol()", 5.7), but register_kprobe() still resolves
+ * names.  The probe has no handler, and is gone again before this function returns.  Where
+ * functions begin with ENDBR the address may be the one behind that, which is good for a direct
+ * call only.
  *
  * Context: process, may sleep.
  * Return: 0, -ENOMEM, or -EOPNOTSUPP when kprobes are refused.
  */
-static inline int lmm_kallsyms_address(unsigned long *addr)
+static inline int lmm_function_address(const char *name, unsigned long *addr)
 {
-	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
+	struct kprobe probe = { .symbol_name = name };
 	int err = register_kprobe(&probe);
 
 	if (err)
@@ -40,13 +41,19 @@ static inline int lmm_kallsyms_address(unsigned long *addr)
 int lmm_symbols_init(void);
 unsigned long lmm_symbol_find(const char *name);
 
-/* Bind a static call to the function @name of vmlinux; true if there is one. */
-#define LMM_BIND(call, name)						\
+/*
+ * A static call of a function that the kernel does not export, with the kernel's own declaration: a
+ * kernel that has changed the function does not build.
+ */
+#define LMM_KERNEL_CALL(function)	DEFINE_STATIC_CALL_NULL(sym_##function, function)
+
+/* Bind the static call to the function of vmlinux; true if there is one. */
+#define LMM_BIND(function)						\
 ({									\
-	unsigned long bound = lmm_symbol_find(name);			\
+	unsigned long bound = lmm_symbol_find(#function);		\
 									\
 	if (bound)							\
-		static_call_update(call, (void *)bound);		\
+		static_call_update(sym_##function, (void *)bound);	\
 	bound != 0;							\
 })
 

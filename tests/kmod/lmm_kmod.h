@@ -48,16 +48,16 @@ static inline int lmm_counts_print(char *buffer, const atomic_long_t counts[], u
 	return len + sysfs_emit_at(buffer, len, "\n");
 }
 
-DEFINE_STATIC_CALL_NULL(lmm_lookup, unsigned long (const char *));
+DEFINE_STATIC_CALL_NULL(lmm_lookup, kallsyms_lookup_name);
 
 /* Address of a function of the kernel, or NULL. */
 static inline void *lmm_find(const char *name)
 {
 	unsigned long lookup;
 
-	if (lmm_kallsyms_address(&lookup))
+	if (lmm_function_address("kallsyms_lookup_name", &lookup))
 		return NULL;
-	static_call_update(lmm_lookup, (unsigned long (*)(const char *))lookup);
+	static_call_update(lmm_lookup, (void *)lookup);
 	return (void *)static_call(lmm_lookup)(name);
 }
 
