@@ -29,6 +29,8 @@ VARIANTS = {
     "name-drain_list": "LMM_BREAK_NAME=drain_list",
     "data-high_fraction": "LMM_BREAK_DATA=percpu_pagelist_high_fraction",
     "other-release": "LMM_BUILT_FOR=6.1.0-0-other",
+    "other-build": "LMM_BUILT_VERSION=Debian 6.1.38-2",
+    "other-vendor": "LMM_VENDOR=Ubuntu",
 }
 # With the same words make compiles nothing anew: sparse reads what modules has built.
 WORDS = ["W=1", "KCFLAGS=-Werror", "LMM_TESTS=1"]
@@ -50,7 +52,8 @@ def make_argv(image: Image, folder: Path, words: list[str]) -> list[str]:
     """The make line, inside the kernel's own folder where it has one."""
     inner = "/mnt" if image.root else str(folder)
     argv = ["make", "-C", str(image.kdir), f"M={inner}", f"CC={image.compiler}",
-            f"-j{os.cpu_count() or 1}", *words, "modules"]
+            f"-j{os.cpu_count() or 1}", *words, *(["LMM_ANY_KERNEL=1"] if image.built else []),
+            "modules"]
     if image.root is None:
         return argv
     # objtool looks at its own limits in /proc.

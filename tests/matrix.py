@@ -19,7 +19,9 @@ _RULE = re.compile(r'^BUILD_EXCLUSIVE_KERNEL=.*$', re.MULTILINE)
 def rule(kernels: list[Kernel]) -> str:
     """dkms.conf's line that keeps the package off every other kernel."""
     series = "|".join(re.escape(kernel.series) for kernel in kernels)
-    return f'BUILD_EXCLUSIVE_KERNEL="^({series})\\."'
+    # Debian's names: 6.1.0-57-amd64, 6.12.117+deb12-cloud-amd64, 6.12.25-amd64.
+    build = r"[0-9]+(-[0-9]+|\+[a-z]+[0-9]*)?(-cloud|-rt)?-amd64$"
+    return f'BUILD_EXCLUSIVE_KERNEL="^({series})\\.{build}"'
 
 
 def builds(kernel: Kernel, outcome: str) -> str:

@@ -6,7 +6,7 @@
 # args: transparent_hugepage=never
 #
 # A simulated unknown kernel: a hook row with a wrong prototype is refused in words, and the rest
-# works. A module built for another release does not load.
+# works. A module built for another release, or another build, does not load.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 variants=$LMM_MODDIR/variants
@@ -53,7 +53,13 @@ need rmmod livemm
 
 dmesg --clear
 refute "a module for another release does not load" insmod "$variants/livemm-other-release.ko"
-check "and names both" sh -c "dmesg | grep -q 'built for kernel 6.1.0-0-other, this is $LMM_RELEASE'"
+check "and names both" sh -c "dmesg | grep -q 'built for kernel 6.1.0-0-other .*, this is $LMM_RELEASE '"
+dmesg --clear
+refute "nor does one for another build of the same release" insmod "$variants/livemm-other-build.ko"
+check "and names both" sh -c "dmesg | grep -q 'for kernel $LMM_RELEASE Debian 6.1.38-2, this is '"
+dmesg --clear
+refute "nor one that does not know the kernel's distribution" insmod "$variants/livemm-other-vendor.ko"
+check "and says so" sh -c "dmesg | grep -q 'livemm knows kernels of Ubuntu alone'"
 dmesg --clear
 refute "a livepatch of ours does not load by hand" insmod "$LMM_MODDIR/livemm_klp_lists.ko"
 check "and says who loads it" sh -c "dmesg | grep -q 'livemm.ko loads this'"
