@@ -28,6 +28,7 @@ VARIANTS = {
     "break-page_free": "LMM_BREAK_HOOK=page_free",
     "name-drain_list": "LMM_BREAK_NAME=drain_list",
     "data-high_fraction": "LMM_BREAK_DATA=percpu_pagelist_high_fraction",
+    "calls-drain_pages_zone": "LMM_BREAK_CALLS=drain_pages_zone",
     "other-release": "LMM_BUILT_FOR=6.1.0-0-other",
     "other-build": "LMM_BUILT_VERSION=Debian 6.1.38-2",
     "other-vendor": "LMM_VENDOR=Ubuntu",

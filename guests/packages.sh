@@ -8,7 +8,8 @@ packages_of() {
 	# The modules, for kernels of the host's own suite, and programs for guests.
 	build) echo bc build-essential dwarves gcc-12 kmod libelf1 libssl3 rsync ;;
 	# Guests on the emulator of the cache.
-	guests) echo busybox-static file iproute2 kmod procps python3-venv udev util-linux ;;
+	guests) echo busybox-static file iproute2 kmod lz4 procps python3-venv udev util-linux \
+		xz-utils zstd ;;
 	# Guests that count instructions run on the host's own emulator.
 	counting) echo qemu-system-x86 ;;
 	# A folder of another suite.

@@ -39,7 +39,8 @@ Row = list[list[str]]
 QUICK: list[Row] = [[["cores"]], [["lint"], ["tools"]]]
 ORDER: list[Row] = [
     # A kernel or a module that is built leaves a core idle while it is linked.
-    [["kunit", "modules"], ["selftest", "cores", "threads", "model", "fuzz"]],
+    [["kunit", "modules"], ["selftest", "cores", "callers", "threads", "model",
+                             "fuzz"]],
     # No lane may take longer than the scenarios, or a core is idle at the end.
     [["scenarios"], ["deb", "torture", "sleep"], ["lint", "tools", "dkms", "hosts"]],
 ]

@@ -31,6 +31,10 @@
  *		a variable that we read
  *	DATA_HOLDS(ID, name, type, variable, member, symbol)
  *		a variable of which a member holds the address of a symbol, for good
+ *	CALLED_BY(function, calls, caller or names of the caller)
+ *		the least calls that a hooked function gets from another function: a compiler that
+ *		inlines a function into some of its callers leaves a hook that misses these.  The
+ *		first name that the kernel has counts
  *
  * Prototypes are those of Debian's 6.1, 6.12 and 7.2, spelt as BTF spells types.  On a kernel with
  * another prototype the row is unavailable, and nobody calls the function.  The order matters in
@@ -73,6 +77,9 @@
 #endif
 #ifndef DATA_HOLDS
 #define DATA_HOLDS(...)
+#endif
+#ifndef CALLED_BY
+#define CALLED_BY(...)
 #endif
 
 /* A list was refilled from the buddy. */
@@ -226,6 +233,35 @@ DATA(HIGH_FRACTION, high_fraction, int, percpu_pagelist_high_fraction)
 DATA_HOLDS(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_lock, read_count,
 	   __percpu_rwsem_rc_mem_hotplug_lock)
 
+/* tests/callers.py counts the same in the images of the kernels. */
+CALLED_BY(rmqueue_bulk, 1, "get_page_from_freelist")
+CALLED_BY(rmqueue_bulk, 1, "__alloc_pages_bulk")
+CALLED_BY(free_pcppages_bulk, 1, "free_unref_page_commit", "free_frozen_page_commit")
+CALLED_BY(free_pcppages_bulk, 1, "drain_pages_zone")
+CALLED_BY(free_pcppages_bulk, 1, "drain_zone_pages")
+CALLED_BY(free_pcppages_bulk, 1, "decay_pcp_high", "drain_zone_pages")
+CALLED_BY(drain_pages_zone, 2, "__drain_all_pages", "__drain_all_pages.part.0")
+CALLED_BY(drain_pages_zone, 2, "drain_local_pages")
+CALLED_BY(drain_pages_zone, 1, "page_alloc_cpu_dead")
+CALLED_BY(__drain_all_pages, 1, "drain_all_pages")
+CALLED_BY(__drain_all_pages, 1, "alloc_contig_range", "alloc_contig_range_noprof")
+CALLED_BY(__drain_all_pages, 1, "zone_pcp_disable")
+CALLED_BY(compact_zone, 1, "compact_zone_order")
+CALLED_BY(compact_zone, 1, "compact_node")
+CALLED_BY(compact_zone, 1, "kcompactd_do_work")
+CALLED_BY(find_suitable_fallback, 2, "rmqueue_bulk", "__rmqueue_pcplist")
+CALLED_BY(find_suitable_fallback, 2, "get_page_from_freelist")
+CALLED_BY(find_suitable_fallback, 1, "compact_zone")
+CALLED_BY(change_prot_numa, 1, "task_numa_work")
+CALLED_BY(task_numa_fault, 2, "__handle_mm_fault")
+CALLED_BY(task_numa_fault, 2, "do_huge_pmd_numa_page")
+CALLED_BY(get_page_from_freelist, 1, "__alloc_frozen_pages_noprof", "__alloc_pages_noprof",
+	  "__alloc_pages")
+CALLED_BY(free_unref_page_commit, 1, "free_unref_page")
+CALLED_BY(free_unref_page_commit, 1, "free_unref_folios", "free_unref_page_list")
+CALLED_BY(free_frozen_page_commit, 1, "__free_frozen_pages")
+CALLED_BY(free_frozen_page_commit, 1, "free_unref_folios")
+
 #undef LIVEPATCH
 #undef LIVEPATCH_CALLED
 #undef LIVEPATCH_OR
@@ -238,4 +274,5 @@ DATA_HOLDS(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_loc
 #undef OR
 #undef DATA
 #undef DATA_HOLDS
+#undef CALLED_BY
 #undef LMM_FUNCTION

@@ -28,6 +28,13 @@ LMM_KERNEL_CALL(ftrace_location);
 LMM_KERNEL_CALL(kallsyms_lookup_size_offset);
 LMM_KERNEL_CALL(copy_from_kernel_nofault);
 
+/* A call thunk ends where the function begins. */
+#ifdef CONFIG_CALL_THUNKS
+#define CALL_THUNK_BYTES	CONFIG_FUNCTION_PADDING_BYTES
+#else
+#define CALL_THUNK_BYTES	0
+#endif
+
 /* Where code that stays after boot lies, and where variables lie; empty if not known. */
 static struct lmm_extent kernel_text;
 static struct lmm_extent kernel_data[3];
@@ -310,11 +317,12 @@ unsigned long lmm_symbol_size(unsigned long addr)
  * @addr: address of the function
  * @callee: address of what it may call
  *
- * What the compiler has inlined is no call.
+ * What the compiler has inlined is no call.  With retbleed=stuff the kernel has let calls begin in
+ * the padding before a function (arch/x86/kernel/callthunks.c).
  *
  * Context: process.
- * Return: near calls with that target; 0 also when the kernel cannot tell how long the
- * function is.
+ * Return: near calls and jumps with that target; 0 also when the kernel cannot tell how long
+ * the function is.
  */
 unsigned int lmm_symbol_calls(unsigned long addr, unsigned long callee)
 {
@@ -323,10 +331,12 @@ unsigned int lmm_symbol_calls(unsigned long addr, unsigned long callee)
 	unsigned long at;
 
 	for (at = addr; at + CALL_INSN_SIZE <= end; at++) {
+		const u8 opcode = *(u8 *)at;
 		s32 distance;
 
 		memcpy(&distance, (void *)at + 1, sizeof(distance));
-		if (*(u8 *)at == CALL_INSN_OPCODE && at + CALL_INSN_SIZE + distance == callee)
+		if ((opcode == CALL_INSN_OPCODE || opcode == JMP32_INSN_OPCODE) &&
+		    callee - (at + CALL_INSN_SIZE + distance) <= CALL_THUNK_BYTES)
 			calls++;
 	}
 	return calls;

@@ -8,6 +8,13 @@
 #include "symbols.h"
 #include "table.h"
 
+/* A test build names a function in LMM_BREAK_CALLS: it then wants one call more. */
+#ifdef LMM_BREAK_CALLS
+#define LEAST(function, calls)	((calls) + !__builtin_strcmp(function, LMM_BREAK_CALLS))
+#else
+#define LEAST(function, calls)	(calls)
+#endif
+
 /* Long enough for every prototype we hook, with room to show a longer one. */
 #define PROTO_LEN	256
 
@@ -105,6 +112,42 @@ static bool type_agrees(const struct lmm_hook *hook,
 	return lmm_prototype_equal(alt->proto, have, why, len);
 }
 
+/* At least so many calls of a hooked function are in another function. */
+struct caller {
+	const char *function;
+	unsigned int calls;
+	const char *names[3];
+};
+
+static const struct caller callers[] = {
+#define CALLED_BY(function, calls, ...)	{ #function, LEAST(#function, calls), { __VA_ARGS__ } },
+#include "rows.h"
+};
+
+/* Do the callers still call the function?  On false @why has words. */
+static bool callers_agree(const struct lmm_hook *hook, char *why, size_t len)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(callers); i++) {
+		const struct caller *caller = &callers[i];
+		unsigned long addr = 0;
+		unsigned int calls;
+
+		if (strcmp(caller->function, hook->symbol))
+			continue;
+		for (j = 0; j < ARRAY_SIZE(caller->names) && caller->names[j] && !addr; j++)
+			addr = lmm_symbol_find(caller->names[j]);
+		calls = addr ? lmm_symbol_calls(addr, hook->addr) : 0;
+		if (calls >= caller->calls)
+			continue;
+		scnprintf(why, len, "is called %u times by %s, expected %u (inlined there?)",
+			  calls, caller->names[addr ? j - 1 : 0], caller->calls);
+		return false;
+	}
+	return true;
+}
+
 /*
  * Does the type agree with @alt, or with a later alternative for the same symbol?  On false @why
  * has words on @alt.
@@ -174,5 +217,6 @@ void lmm_hook_verify(struct lmm_hook *hook)
 		scnprintf(hook->why, sizeof(hook->why), "no ftrace site at the entry (notrace)");
 		return;
 	}
-	hook->available = any_type_agrees(hook, alt, hook->why, sizeof(hook->why));
+	hook->available = any_type_agrees(hook, alt, hook->why, sizeof(hook->why)) &&
+			  (!code || callers_agree(hook, hook->why, sizeof(hook->why)));
 }

@@ -51,6 +51,13 @@ refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook high_fraction: 
 same "no other row is" "$(grep -c ' bytes long, ' "$LMM_DBG/hooks")" 1
 need rmmod livemm
 
+need insmod "$variants/livemm-calls-drain_pages_zone.ko"
+check "a function that a caller has inlined is refused in words" tells hooks \
+	"^drain_zone .* unavailable .*is called 2 times by __drain_all_pages, expected 3 .inlined there"
+refuses "$LMM_DBG/zonelock/enabled" 1 "Operation not supported" "hook drain_zone: drain_pages_zone: is called"
+same "no other row is" "$(grep -c ' is called [0-9]* times ' "$LMM_DBG/hooks")" 1
+need rmmod livemm
+
 dmesg --clear
 refute "a module for another release does not load" insmod "$variants/livemm-other-release.ko"
 check "and names both" sh -c "dmesg | grep -q 'built for kernel 6.1.0-0-other .*, this is $LMM_RELEASE '"
