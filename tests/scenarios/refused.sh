@@ -13,7 +13,7 @@ variants=$LMM_MODDIR/variants
 
 need insmod "$variants/livemm-break-drain.ko"
 check "the broken hook is refused in words" tells hooks \
-	"^drain .* unavailable .*free_pcppages_bulk: returns 'void', expected 'unsigned char'"
+	"^drain .* unavailable .*free_pcppages_bulk: has 'void', expected 'unsigned char'"
 check "the others are there" tells hooks '^page_alloc .* idle'
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain: free_pcppages_bulk: "
 same "pcp is supported in another mode" "$(cat "$LMM_DBG/pcp/supported")" yes
@@ -39,9 +39,9 @@ need rmmod livemm
 
 need insmod "$variants/livemm-name-drain_list.ko"
 check "an argument of another name is refused in words" tells hooks \
-	"^drain_list .* unavailable .*parameter 2 is called 'pcp', expected 'list'"
-refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain_list: drain_zone_pages: parameter 2"
-same "no other row is" "$(grep -c ' is called ' "$LMM_DBG/hooks")" 1
+	"^drain_list .* unavailable .*has 'struct per_cpu_pages .pcp', expected 'struct per_cpu_pages .list'"
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain_list: drain_zone_pages: has "
+same "no other row is" "$(grep -c " has 'struct" "$LMM_DBG/hooks")" 1
 need rmmod livemm
 
 need insmod "$variants/livemm-data-high_fraction.ko"
