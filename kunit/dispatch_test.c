@@ -116,7 +116,7 @@ static void wake(void)
 
 static int dispatch_init(struct kunit *test)
 {
-	lmm_hook_hits = __alloc_percpu(LMM_HOOK_FIRST_LAYOUT * sizeof(u64), sizeof(u64));
+	lmm_hook_hits = __alloc_percpu(LMM_NR_HOOKS * sizeof(u64), sizeof(u64));
 	dispatch_taken = false;
 	return lmm_hook_hits ? 0 : -ENOMEM;
 }
@@ -315,7 +315,7 @@ static void every_probe_has_a_handler(struct kunit *test)
 {
 	unsigned int i;
 
-	for (i = 0; i < LMM_HOOK_FIRST_LAYOUT; i++)
+	for (i = 0; i < LMM_NR_HOOKS; i++)
 		KUNIT_EXPECT_EQ_MSG(test, !!lmm_dispatch_handlers.probes[i],
 				    lmm_hooks[i].mech == LMM_MECH_KPROBE ||
 				    lmm_hooks[i].mech == LMM_MECH_TRACEPOINT, "%s",

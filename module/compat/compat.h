@@ -252,6 +252,9 @@ enum fallback_result {
 	struct free_area *area, unsigned int order, int migratetype, bool claimable, int *mt_out
 #define lmm_fallback_detail_t		int
 #define LMM_FALLBACK_TELLS_TYPE		1
+#define LMM_FALLBACK_VALUES \
+	VALUE(find_suitable_fallback, fallback_result, FALLBACK_FOUND, LMM_FALLBACK_FOUND) \
+	VALUE(find_suitable_fallback, fallback_result, FALLBACK_EMPTY, LMM_FALLBACK_NONE)
 #else
 #define LMM_FALLBACK_RETURN		int
 #define LMM_FALLBACK_ARGS \
@@ -260,6 +263,7 @@ enum fallback_result {
 #define lmm_fallback_detail_t		bool
 #define LMM_FALLBACK_NONE		(-1)
 #define LMM_FALLBACK_TELLS_TYPE		0
+#define LMM_FALLBACK_VALUES
 #endif
 
 /**
@@ -401,18 +405,6 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #endif
 
 /*
- * A tail page holds the address of its head, or a mask that leads to the head.
- * Upstream 8c846c879e22 ("mm: rework compound_head() for power-of-2 sizeof(struct page)") and
- * d50569612c29 ("mm: rename the 'compound_head' field in the 'struct page' to
- * 'compound_info'"), 7.1.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 1, 0)
-#define LMM_PAGE_COMPOUND	compound_info
-#else
-#define LMM_PAGE_COMPOUND	compound_head
-#endif
-
-/*
  * Probes of tracepoints run with preemption off, so a wait for probes is also a wait for an
  * RCU grace period; since 7.0 probes run under SRCU.
  * Upstream a46023d5616e ("tracing: Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with
@@ -463,7 +455,6 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
  * Upstream c009da4258f9 ("mm, cma: support multiple contiguous ranges, if requested"), 6.15.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
-#define LMM_HAS_CMA_PIECES
 struct cma_memrange {
 	unsigned long base_pfn;
 	unsigned long pages;
@@ -484,6 +475,11 @@ struct cma {
 	struct cma_memrange ranges[1];
 };
 
+#define LMM_CMA_COPIES \
+	COPY(cma_for_each_area, cma, order_per_bit) \
+	COPY(cma_for_each_area, cma, nranges) \
+	COPY(cma_for_each_area, cma, ranges) \
+	COPY(cma_for_each_area, cma_memrange, bitmap)
 #define lmm_cma_pieces(area)	((area)->nranges)
 #define lmm_cma_bitmap(area)	((area)->ranges[0].bitmap)
 #else
@@ -494,6 +490,9 @@ struct cma {
 	unsigned int order_per_bit;
 };
 
+#define LMM_CMA_COPIES \
+	COPY(cma_for_each_area, cma, order_per_bit) \
+	COPY(cma_for_each_area, cma, bitmap)
 #define lmm_cma_pieces(area)	1
 #define lmm_cma_bitmap(area)	((area)->bitmap)
 #endif

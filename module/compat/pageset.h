@@ -301,18 +301,6 @@ static inline void lmm_page_type_copy(struct page *to, const struct page *from)
 #endif
 }
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
-#define LMM_LAYOUT_PAGE_TYPE	LMM_LAYOUT(page, index),
-#else
-#define LMM_LAYOUT_PAGE_TYPE
-#endif
-
-#if LMM_DRAINS_IN_PARTS
-#define LMM_LAYOUT_FREE_COUNT	LMM_LAYOUT(per_cpu_pages, free_count),
-#else
-#define LMM_LAYOUT_FREE_COUNT
-#endif
-
 /**
  * lmm_zone_isolates() - are pages of a zone being isolated?
  * @zone: any populated zone

@@ -234,94 +234,63 @@ int lmm_btf_tracepoint(const char *name, char *buf, size_t len)
 	return 0;
 }
 
-/* The struct or union behind typedefs and qualifiers, or NULL. */
-static const struct btf_type *compound(const struct btf_type *type)
+/* Bytes from the start of @type to @member; -1 if there is none. */
+static int member_offset(const struct btf_type *type, const char *member, unsigned int depth)
 {
-	while (type) {
-		switch (BTF_INFO_KIND(type->info)) {
-		case BTF_KIND_STRUCT:
-		case BTF_KIND_UNION:
-			return type;
-		case BTF_KIND_TYPEDEF:
-		case BTF_KIND_CONST:
-		case BTF_KIND_VOLATILE:
-			type = type_of(type->type);
-			break;
-		default:
-			return NULL;
-		}
-	}
-	return NULL;
-}
-
-static bool is_word(const char *name, const char *word, size_t len)
-{
-	return name && strlen(name) == len && !memcmp(name, word, len);
-}
-
-/*
- * Bytes from the start of @type to @path, "member" or "member.member"; -1 if there is
- * none.  A struct or union without a name is looked through, as in C.
- */
-static int member_offset(const struct btf_type *type, const char *path, int depth)
-{
-	const char *end = strchrnul(path, '.');
-	const struct btf_member *entry;
+	const struct btf_member *entry = (const struct btf_member *)(type + 1);
 	unsigned int i;
 
-	type = compound(type);
-	if (!type || depth > BTF_MAX_DEPTH)
+	if (BTF_INFO_KIND(type->info) != BTF_KIND_STRUCT &&
+	    BTF_INFO_KIND(type->info) != BTF_KIND_UNION)
 		return -1;
-	entry = (const struct btf_member *)(type + 1);
 	for (i = 0; i < BTF_INFO_VLEN(type->info); i++, entry++) {
+		u32 bytes = (BTF_INFO_KFLAG(type->info) ? BTF_MEMBER_BIT_OFFSET(entry->offset) :
+							  entry->offset) / 8;
 		const char *name = name_of(entry->name_off);
-		u32 bits = entry->offset;
-		const char *rest = path;
 		int more;
 
-		if (BTF_INFO_KFLAG(type->info))
-			bits = BTF_MEMBER_BIT_OFFSET(bits);
-		if (name && *name) {
-			if (!is_word(name, path, end - path))
-				continue;
-			if (!*end)
-				return bits / 8;
-			rest = end + 1;
-		}
-		more = member_offset(type_of(entry->type),
-				     rest, depth + 1);
+		if (name && !strcmp(name, member))
+			return bytes;
+		/* A struct or union without a name is looked through, as in C. */
+		if ((name && *name) || depth == BTF_MAX_DEPTH)
+			continue;
+		more = member_offset(type_of(entry->type), member, depth + 1);
 		if (more >= 0)
-			return bits / 8 + more;
+			return bytes + more;
 	}
 	return -1;
 }
 
 /**
- * lmm_btf_layout() - where a struct of the running kernel keeps a member
- * @struct_name: of the struct
- * @member: of the member, "outer.inner" for a member of an inner struct; NULL for the
- *	struct itself
- * @bytes: gets the member's offset, or the struct's size
+ * lmm_btf_value() - a number of a type of the running kernel
+ * @name: of a struct or an enum
+ * @member: of the struct or the enum; NULL for the struct itself
+ * @value: gets the member's offset or the struct's size in bytes, or the enumerator
  *
  * Context: process.
- * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when there is no such member.
+ * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when there is no such type or member.
  */
-int lmm_btf_layout(const char *struct_name, const char *member, u32 *bytes)
+int lmm_btf_value(const char *name, const char *member, int *value)
 {
 	const struct btf_type *type;
-	int err = -ENOENT;
-	int offset;
+	const struct btf_enum *entry;
+	unsigned int i;
+	int err;
 
-	type = type_named(struct_name, BTF_KIND_STRUCT, &err);
+	type = type_named(name, BTF_KIND_STRUCT, &err);
+	if (type) {
+		*value = member ? member_offset(type, member, 0) : type->size;
+		return *value < 0 ? -ENOENT : 0;
+	}
+	type = type_named(name, BTF_KIND_ENUM, &err);
 	if (!type)
 		return err;
-	if (!member) {
-		*bytes = type->size;
+	entry = (const struct btf_enum *)(type + 1);
+	for (i = 0; i < BTF_INFO_VLEN(type->info); i++, entry++) {
+		if (strcmp(name_of(entry->name_off), member))
+			continue;
+		*value = entry->val;
 		return 0;
 	}
-	offset = member_offset(type, member, 0);
-	if (offset < 0)
-		return -ENOENT;
-	*bytes = offset;
-	return 0;
+	return -ENOENT;
 }

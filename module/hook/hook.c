@@ -37,14 +37,16 @@ static DEFINE_MUTEX(hold_lock);
  * A hook that fails is unavailable with the reason; livemm goes on without it.
  *
  * Context: process, may sleep.
- * Return: 0, -ENOMEM, or -EOPNOTSUPP when nothing at all can be looked up.
+ * Return: 0, -ENOMEM, -EOPNOTSUPP when nothing at all can be looked up, or -ENOEXEC when structs
+ * of the kernel have other sizes than in the headers.
  */
 int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(void))
 {
+	char why[LMM_WHY_LEN];
 	unsigned int i;
 	int err;
 
-	lmm_hook_hits = lmm_counters_alloc(LMM_MAX_HOOKS);
+	lmm_hook_hits = lmm_counters_alloc(LMM_NR_HOOKS);
 	if (!lmm_hook_hits)
 		return -ENOMEM;
 	err = lmm_symbols_init();
@@ -53,12 +55,17 @@ int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(voi
 		       err);
 		goto err_free;
 	}
-	if (lmm_btf_init())
+	if (lmm_btf_init()) {
 		pr_info("this kernel has no BTF, so no hook can be checked\n");
+	} else if (!lmm_structs_agree(why, sizeof(why))) {
+		pr_err("not the kernel of these headers: %s\n", why);
+		err = -ENOEXEC;
+		goto err_free;
+	}
 	klp_handlers = handlers->klp;
 	lmm_entry_init(handlers->entry);
 	lmm_klp_init();
-	for (i = 0; i < LMM_HOOK_FIRST_LAYOUT; i++) {
+	for (i = 0; i < LMM_NR_HOOKS; i++) {
 		mutex_init(&lmm_hooks[i].lock);
 		if (handlers->probes[i])
 			lmm_hooks[i].handler = handlers->probes[i];
@@ -166,31 +173,6 @@ bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size
 		if (!obstacle[0])
 			continue;
 		scnprintf(why, len, "hook %s: %s", hook->name, obstacle);
-		return false;
-	}
-	return true;
-}
-
-/**
- * lmm_hooks_layout() - do the structs that a policy reads have the layout we were compiled with?
- * @client: the client, whatever its mode
- * @why: on false, the first struct that has another layout
- * @len: size of @why
- *
- * For files that can be read while the policy is off or not supported.
- *
- * Context: process.
- * Return: true if every layout agrees.
- */
-bool lmm_hooks_layout(unsigned int client, char *why, size_t len)
-{
-	const struct lmm_hook *hook;
-
-	lmm_for_each_hook(hook) {
-		if (hook->mech != LMM_MECH_LAYOUT || hook->available ||
-		    !(hook->users & LMM_USERS(client, LMM_ALL_MODES)))
-			continue;
-		scnprintf(why, len, "hook %s: %s", hook->name, hook->why);
 		return false;
 	}
 	return true;
@@ -541,7 +523,7 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
  */
 void lmm_hooks_disarm(unsigned int client)
 {
-	unsigned int i = lmm_nr_hooks;
+	unsigned int i = LMM_NR_HOOKS;
 	int err;
 
 	/* From the last row: the rows that tell of BPF go after the rows that make room. */

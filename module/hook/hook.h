@@ -22,14 +22,13 @@ struct lmm_entry_handlers;
 struct lmm_hook_handlers {
 	const struct lmm_klp_handlers *klp;
 	const struct lmm_entry_handlers *entry;
-	void *probes[LMM_HOOK_FIRST_LAYOUT];
+	void *probes[LMM_NR_HOOKS];
 };
 
 int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(void));
 void lmm_hooks_exit(void);
 
 bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size_t len);
-bool lmm_hooks_layout(unsigned int client, char *why, size_t len);
 int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len);
 void lmm_hooks_disarm(unsigned int client);
 u32 lmm_hooks_missing(unsigned int client, unsigned int mode);

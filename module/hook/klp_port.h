@@ -17,6 +17,8 @@
 
 #include <linux/types.h>
 
+#include "compat/compat.h"
+
 struct free_area;
 struct list_head;
 struct module;

@@ -35,6 +35,11 @@
  *		the least calls that a hooked function gets from another function: a compiler that
  *		inlines a function into some of its callers leaves a hook that misses these.  The
  *		first name that the kernel has counts
+ *	COPY(function, struct, member)
+ *		compat.h has a copy of the struct, which livemm gets by a hook of the function, or by a
+ *		call: where the kernel keeps the member
+ *	VALUE(function, enum, enumerator, value)
+ *		the same, for a value that the function returns
  *
  * Prototypes are those of Debian's 6.1, 6.12 and 7.2, spelt as BTF spells types.  On a kernel with
  * another prototype the row is unavailable, and nobody calls the function.  The order matters in
@@ -77,6 +82,12 @@
 #endif
 #ifndef DATA_HOLDS
 #define DATA_HOLDS(...)
+#endif
+#ifndef COPY
+#define COPY(...)
+#endif
+#ifndef VALUE
+#define VALUE(...)
 #endif
 #ifndef CALLED_BY
 #define CALLED_BY(...)
@@ -233,6 +244,13 @@ DATA(HIGH_FRACTION, high_fraction, int, percpu_pagelist_high_fraction)
 DATA_HOLDS(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_lock, read_count,
 	   __percpu_rwsem_rc_mem_hotplug_lock)
 
+COPY(compact_zone, compact_control, zone)
+COPY(get_page_from_freelist, alloc_context, nodemask)
+COPY(get_page_from_freelist, alloc_context, preferred_zoneref)
+COPY(get_page_from_freelist, alloc_context, migratetype)
+LMM_CMA_COPIES
+LMM_FALLBACK_VALUES
+
 /* tests/callers.py counts the same in the images of the kernels. */
 CALLED_BY(rmqueue_bulk, 1, "get_page_from_freelist")
 CALLED_BY(rmqueue_bulk, 1, "__alloc_pages_bulk")
@@ -274,5 +292,7 @@ CALLED_BY(free_frozen_page_commit, 1, "free_unref_folios")
 #undef OR
 #undef DATA
 #undef DATA_HOLDS
+#undef COPY
+#undef VALUE
 #undef CALLED_BY
 #undef LMM_FUNCTION

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * subscribe.c - clients list their hooks and the structs of the kernel that they touch
+ * subscribe.c - clients list their hooks
  *
  * Clients subscribe while the module loads, before anybody can arm a hook or read a row, and
- * leave while the module goes.  A layout that several clients touch is one row.
+ * leave while the module goes.
  */
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -15,7 +15,7 @@ static const char *client_names[LMM_MAX_CLIENTS];
 /* A mode that requires a row must use the row, and a fallback stands in for a livepatch. */
 static bool subscription_sound(const struct lmm_subscription *sub)
 {
-	if ((unsigned int)sub->hook >= LMM_HOOK_FIRST_LAYOUT || !sub->modes || !sub->impact ||
+	if ((unsigned int)sub->hook >= LMM_NR_HOOKS || !sub->modes || !sub->impact ||
 	    sub->required & ~sub->modes)
 		return false;
 	return !sub->fallback || lmm_hooks[sub->fallback_for].mech == LMM_MECH_LIVEPATCH;
@@ -37,50 +37,6 @@ static int hook_subscribe(unsigned int client, const struct lmm_subscription *su
 		hook->fallback_for = sub->fallback_for;
 	}
 	hook->impact[client] = sub->impact;
-	return 0;
-}
-
-static struct lmm_hook *layout_find(const struct lmm_layout *layout)
-{
-	struct lmm_hook *hook;
-
-	lmm_for_each_hook(hook)
-		if (hook->mech == LMM_MECH_LAYOUT && !strcmp(hook->name, layout->name))
-			return hook;
-	return NULL;
-}
-
-static struct lmm_hook *layout_add(const struct lmm_layout *layout)
-{
-	struct lmm_hook *hook;
-
-	if (lmm_nr_hooks >= LMM_MAX_HOOKS)
-		return NULL;
-	hook = &lmm_hooks[lmm_nr_hooks];
-	*hook = (struct lmm_hook){
-		.name = layout->name,
-		.mech = LMM_MECH_LAYOUT,
-		.alternatives = { { layout->type, layout->member } },
-		.offset = layout->offset,
-	};
-	mutex_init(&hook->lock);
-	lmm_hook_verify(hook);
-	/* A reader that walks the table must find a complete row. */
-	smp_store_release(&lmm_nr_hooks, lmm_nr_hooks + 1);
-	return hook;
-}
-
-static int layout_subscribe(unsigned int client, const struct lmm_layout *layout)
-{
-	struct lmm_hook *hook = layout_find(layout);
-
-	if (!hook)
-		hook = layout_add(layout);
-	if (!hook)
-		return -E2BIG;
-	hook->users |= LMM_USERS(client, layout->modes);
-	hook->required |= LMM_USERS(client, layout->modes);
-	hook->impact[client] = "all of the policy: it would touch the wrong memory";
 	return 0;
 }
 
@@ -106,13 +62,13 @@ void lmm_hooks_unsubscribe(unsigned int client)
 /**
  * lmm_hooks_subscribe() - a client says what it uses
  * @client: number of the client, less than LMM_MAX_CLIENTS
- * @uses: the client's tables; they live as long as the subscription
+ * @uses: the client's table; it lives as long as the subscription
  *
  * On failure the client is not subscribed to anything.
  *
  * Context: process, while the module loads; after lmm_hooks_init().
  * Return: 0; -EINVAL for an inconsistent subscription; -EEXIST for a hook listed twice or a client
- * that has subscribed already; -E2BIG when there is no room for another layout.
+ * that has subscribed already.
  */
 int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses)
 {
@@ -126,8 +82,6 @@ int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses)
 	client_names[client] = uses->name;
 	for (i = 0; i < uses->nr_subscriptions && !err; i++)
 		err = hook_subscribe(client, &uses->subscriptions[i]);
-	for (i = 0; i < uses->nr_layouts && !err; i++)
-		err = layout_subscribe(client, &uses->layouts[i]);
 	if (err)
 		lmm_hooks_unsubscribe(client);
 	return err;

@@ -53,7 +53,7 @@
 /* A function as argument, as BTF spells one. */
 #define LMM_FUNCTION(ret, name, ...)	ret (*)(__VA_ARGS__) name
 
-struct lmm_hook lmm_hooks[LMM_MAX_HOOKS] = {
+struct lmm_hook lmm_hooks[LMM_NR_HOOKS] = {
 #define LIVEPATCH(module, id, name, ...)				\
 	ROW(id, LMM_MECH_LIVEPATCH, name)				\
 	[LMM_HOOK_##id].function = LMM_KLP_##id,			\
@@ -82,8 +82,6 @@ struct lmm_hook lmm_hooks[LMM_MAX_HOOKS] = {
 #include "rows.h"
 };
 
-unsigned int lmm_nr_hooks = LMM_HOOK_FIRST_LAYOUT;
-
 const char *const lmm_mechanism_name[] = {
 	[LMM_MECH_LIVEPATCH] = "livepatch",
 	[LMM_MECH_KPROBE] = "kprobe",
@@ -91,7 +89,6 @@ const char *const lmm_mechanism_name[] = {
 	[LMM_MECH_TRACEPOINT] = "tracepoint",
 	[LMM_MECH_CALL] = "call",
 	[LMM_MECH_DATA] = "data",
-	[LMM_MECH_LAYOUT] = "layout",
 };
 
 /**

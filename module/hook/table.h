@@ -27,7 +27,6 @@
  * @LMM_MECH_TRACEPOINT: a probe on a tracepoint
  * @LMM_MECH_CALL: a function that we call
  * @LMM_MECH_DATA: a variable that we read
- * @LMM_MECH_LAYOUT: a member of a struct that we read or write
  */
 enum lmm_mechanism {
 	LMM_MECH_LIVEPATCH,
@@ -36,10 +35,9 @@ enum lmm_mechanism {
 	LMM_MECH_TRACEPOINT,
 	LMM_MECH_CALL,
 	LMM_MECH_DATA,
-	LMM_MECH_LAYOUT,
 };
 
-/* The rows of rows.h, and the first of the rows for layouts of structs. */
+/* The rows of rows.h. */
 enum lmm_hook_id {
 #define LIVEPATCH(module, id, ...)	LMM_HOOK_##id,
 #define KPROBE(id, ...)			LMM_HOOK_##id,
@@ -51,15 +49,14 @@ enum lmm_hook_id {
 #define DATA(id, ...)			LMM_HOOK_##id,
 #define DATA_HOLDS(id, ...)		LMM_HOOK_##id,
 #include "rows.h"
-	LMM_HOOK_FIRST_LAYOUT
+	LMM_NR_HOOKS
 };
 
 /**
  * struct lmm_hook_alternative - a symbol and the prototype it must have
- * @symbol: function, tracepoint or variable; a struct's name for a layout
+ * @symbol: function, tracepoint or variable
  * @proto: expected prototype as btf.c writes it; NULL for a variable (BTF does
- *	not describe variables); a member's name for a layout, NULL for the
- *	struct's size.  Arguments have the names of the kernel's source
+ *	not describe variables).  Arguments have the names of the kernel's source
  */
 struct lmm_hook_alternative {
 	const char *symbol;
@@ -130,64 +127,22 @@ struct lmm_subscription {
 }
 
 /**
- * struct lmm_layout - a client reads or writes a member of a struct of the kernel
- * @name: type and member, or the size of the type
- * @type: name of the struct
- * @member: name of the member; NULL for the size of the struct
- * @offset: of the member, or the size of the struct, as the client was compiled, in bytes
- * @modes: BIT() of each mode that touches the member
- */
-struct lmm_layout {
-	const char *name;
-	const char *type;
-	const char *member;
-	u32 offset;
-	u8 modes;
-};
-
-/* A member that a client touches in @modes; the member's name may be a macro. */
-#define LMM_LAYOUT_IN(touched_in, type_, member_) {			\
-	.name = #type_ "." __stringify(member_),			\
-	.type = #type_,							\
-	.member = __stringify(member_),					\
-	.offset = offsetof(struct type_, member_),			\
-	.modes = touched_in,						\
-}
-
-/* A member that a client touches in each of its modes. */
-#define LMM_LAYOUT(type_, member_)	LMM_LAYOUT_IN(LMM_ALL_MODES, type_, member_)
-
-/* The size of a struct that is an element of an array. */
-#define LMM_LAYOUT_SIZE(type_) {					\
-	.name = "sizeof(" #type_ ")",					\
-	.type = #type_,							\
-	.offset = sizeof(struct type_),					\
-	.modes = LMM_ALL_MODES,						\
-}
-
-/**
  * struct lmm_hook_client - all that a client asks of the hook layer
  * @name: of the client, for people
  * @subscriptions: hooks that the client uses
  * @nr_subscriptions: entries in @subscriptions
- * @layouts: members of structs that the client touches; each is required
- * @nr_layouts: entries in @layouts
  */
 struct lmm_hook_client {
 	const char *name;
 	const struct lmm_subscription *subscriptions;
 	unsigned int nr_subscriptions;
-	const struct lmm_layout *layouts;
-	unsigned int nr_layouts;
 };
 
-/* The client whose tables begin with its name. */
+/* The client whose table begins with its name. */
 #define LMM_HOOK_CLIENT(client) {					\
 	.name = #client,						\
 	.subscriptions = client##_subscriptions,			\
 	.nr_subscriptions = ARRAY_SIZE(client##_subscriptions),		\
-	.layouts = client##_layouts,					\
-	.nr_layouts = ARRAY_SIZE(client##_layouts),			\
 }
 
 /**
@@ -198,8 +153,7 @@ struct lmm_hook_client {
  * @handler: probe, entry or pre_handler (tracepoint, direct, kprobe)
  * @shared: the entry as an ftrace callback (direct); NULL if there must be no other call
  * @function: the wrapper (livepatch)
- * @offset: of the member, or the struct's size, as we were compiled (layout); where
- *	@holds is (data)
+ * @offset: where @holds is (data)
  * @size: of the variable's type (data)
  * @align: alignment of the variable's type (data)
  * @holds: symbol whose address the variable holds for good; NULL if there is none (data)
@@ -209,7 +163,7 @@ struct lmm_hook_client {
  * @fallback_for: the row that @fallback_users prefer
  * @impact: by client, what the client loses without the row; NULL if the client does not use it
  * @symbol: the alternative found
- * @addr: its address (not for tracepoints and layouts)
+ * @addr: its address (not for tracepoints)
  * @tp: the tracepoint
  * @kp: the kprobe
  * @ops: the direct call
@@ -273,15 +227,11 @@ struct lmm_hook {
 	char why[LMM_WHY_LEN];
 };
 
-/* Rows of table.c, and behind these the layouts that clients have subscribed to. */
-#define LMM_MAX_HOOKS	(LMM_HOOK_FIRST_LAYOUT + 128)
-
-extern struct lmm_hook lmm_hooks[LMM_MAX_HOOKS];
-extern unsigned int lmm_nr_hooks;
+extern struct lmm_hook lmm_hooks[LMM_NR_HOOKS];
 extern const char *const lmm_mechanism_name[];
 
 #define lmm_for_each_hook(hook) \
-	for ((hook) = lmm_hooks; (hook) < lmm_hooks + lmm_nr_hooks; (hook)++)
+	for ((hook) = lmm_hooks; (hook) < lmm_hooks + LMM_NR_HOOKS; (hook)++)
 
 /* Per-CPU hits, one a row; the handlers count. */
 extern u64 __percpu *lmm_hook_hits;
@@ -314,6 +264,7 @@ const char *lmm_hook_client_name(unsigned int client);
 
 /* verify.c */
 void lmm_hook_verify(struct lmm_hook *hook);
+bool lmm_structs_agree(char *why, size_t len);
 
 /* obstacle.c: reasons why a verified row cannot be armed, or an armed row is not called */
 void lmm_obstacles_init(void);

@@ -3,6 +3,9 @@
  * verify.c - check a hook against the running kernel before the hook is armed
  */
 #include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/sched.h>
 
 #include "prototype.h"
 #include "symbols.h"
@@ -37,8 +40,6 @@ static bool symbol_found(struct lmm_hook *hook, const struct lmm_hook_alternativ
 	struct tracepoint_search search = { .name = alt->symbol };
 
 	switch (hook->mech) {
-	case LMM_MECH_LAYOUT:
-		break;
 	case LMM_MECH_TRACEPOINT:
 		/* Tracepoints of mm are not exported, but can be walked. */
 		for_each_kernel_tracepoint(tracepoint_match, &search);
@@ -73,25 +74,16 @@ static bool data_agrees(const struct lmm_hook *hook, char *why, size_t len)
 	return false;
 }
 
-/* Does the type agree, by BTF or by size and place?  On false @why has words. */
+/* Does the type agree, by BTF, or by size and place?  On false @why has words. */
 static bool type_agrees(const struct lmm_hook *hook,
 			const struct lmm_hook_alternative *alt, char *why, size_t len)
 {
 	char have[PROTO_LEN];
-	u32 offset = 0;
 	int err;
 
 	switch (hook->mech) {
 	case LMM_MECH_DATA:
 		return data_agrees(hook, why, len);
-	case LMM_MECH_LAYOUT:
-		err = lmm_btf_layout(alt->symbol, alt->proto, &offset);
-		if (!err && offset != hook->offset) {
-			scnprintf(why, len, "%s %u, livemm was built for %u",
-				  alt->proto ? "at byte" : "of size", offset, hook->offset);
-			return false;
-		}
-		break;
 	case LMM_MECH_TRACEPOINT:
 		err = lmm_btf_tracepoint(alt->symbol, have, sizeof(have));
 		break;
@@ -107,9 +99,72 @@ static bool type_agrees(const struct lmm_hook *hook,
 		scnprintf(why, len, "not in BTF, so the type cannot be checked");
 		return false;
 	}
-	if (hook->mech == LMM_MECH_LAYOUT)
-		return true;
 	return lmm_prototype_equal(alt->proto, have, why, len);
+}
+
+/* A number of a type of the kernel that @function hands to us; of any, without @function. */
+struct number {
+	const char *function;
+	const char *type;
+	const char *member;
+	int value;
+};
+
+static const struct number numbers[] = {
+#define COPY(function, type, member) \
+	{ #function, #type, #member, offsetof(struct type, member) },
+#define VALUE(function, type, member, value)	{ #function, #type, #member, value },
+#include "rows.h"
+	/* Headers of another build, which has the same version, have other configurations. */
+	{ NULL, "page", NULL, sizeof(struct page) },
+	{ NULL, "zone", NULL, sizeof(struct zone) },
+	{ NULL, "pglist_data", NULL, sizeof(struct pglist_data) },
+	{ NULL, "per_cpu_pages", NULL, sizeof(struct per_cpu_pages) },
+	{ NULL, "task_struct", NULL, sizeof(struct task_struct) },
+	{ NULL, "mm_struct", NULL, sizeof(struct mm_struct) },
+	{ NULL, "vm_area_struct", NULL, sizeof(struct vm_area_struct) },
+};
+
+/* Are the numbers as in our headers and in compat.h?  On false @why has words. */
+static bool numbers_agree(const char *function, char *why, size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		const struct number *number = &numbers[i];
+		int value, err;
+
+		if (function ? !number->function || strcmp(function, number->function) :
+			       !!number->function)
+			continue;
+		err = lmm_btf_value(number->type, number->member, &value);
+		if (!err && value == number->value)
+			continue;
+		if (err)
+			scnprintf(why, len, "no %s.%s in BTF", number->type,
+				  number->member ?: "size");
+		else
+			scnprintf(why, len, "%s.%s is %d, livemm was built for %d", number->type,
+				  number->member ?: "size", value, number->value);
+		return false;
+	}
+	return true;
+}
+
+/**
+ * lmm_structs_agree() - have structs of the kernel the sizes of our headers?
+ * @why: on false, the first struct that has another size
+ * @len: size of @why
+ *
+ * Headers of the running build, which lmm_release_check() wants, have each member where the kernel
+ * has it.  This is for kernels whose builds do not differ in their version.
+ *
+ * Context: process, after lmm_btf_init().
+ * Return: true if so.
+ */
+bool lmm_structs_agree(char *why, size_t len)
+{
+	return numbers_agree(NULL, why, len);
 }
 
 /* At least so many calls of a hooked function are in another function. */
@@ -174,8 +229,8 @@ static bool any_type_agrees(const struct lmm_hook *hook, const struct lmm_hook_a
  * @hook: the row; gets available, why, symbol and address
  *
  * The symbol is unique in vmlinux.  A function is code, with an ftrace site at its entry
- * (livepatch, direct).  Prototype or layout are as expected.  A variable has the place and the
- * length of its type.
+ * (livepatch, direct).  The prototype is as expected, and so are the structs of which compat.h has
+ * copies, and the calls from callers.  A variable has the place and the length of its type.
  *
  * Context: process, before anybody else can look.
  */
@@ -218,5 +273,6 @@ void lmm_hook_verify(struct lmm_hook *hook)
 		return;
 	}
 	hook->available = any_type_agrees(hook, alt, hook->why, sizeof(hook->why)) &&
-			  (!code || callers_agree(hook, hook->why, sizeof(hook->why)));
+			  (!code || (numbers_agree(hook->symbol, hook->why, sizeof(hook->why)) &&
+				     callers_agree(hook, hook->why, sizeof(hook->why))));
 }

@@ -330,11 +330,6 @@ static const struct lmm_subscription record_subscriptions[] = {
 	LMM_NEEDS(MEM_HOTPLUG, "all of a recording: memory could go while its lists are looked at"),
 };
 
-static const struct lmm_layout record_layouts[] = {
-	LMM_ZONE_LAYOUTS,
-	LMM_LIST_LAYOUTS,
-};
-
 static const struct lmm_hook_client record_uses = LMM_HOOK_CLIENT(record);
 
 static const struct lmm_events record_events = {

@@ -168,32 +168,6 @@ static const struct lmm_subscription cma_subscriptions[] = {
 	LMM_USES(PUTBACK, "moving pages to CMA memory"),
 };
 
-static const struct lmm_layout cma_layouts[] = {
-	LMM_ZONE_LAYOUTS,
-	LMM_MOVE_LAYOUTS,
-	LMM_LAYOUT_SIZE(free_area),
-	LMM_LAYOUT(per_cpu_pages, count),
-	LMM_LAYOUT(zone, per_cpu_pageset),
-	LMM_LAYOUT(zone, lock),
-	LMM_LAYOUT(zone, vm_stat),
-#ifdef CONFIG_CMA
-	LMM_LAYOUT(zone, cma_pages),
-	LMM_LAYOUT(cma, order_per_bit),
-#ifdef LMM_HAS_CMA_PIECES
-	LMM_LAYOUT(cma, nranges),
-	LMM_LAYOUT(cma, ranges),
-	LMM_LAYOUT(cma_memrange, bitmap),
-#else
-	LMM_LAYOUT(cma, bitmap),
-#endif
-#endif
-	LMM_LAYOUT(page, buddy_list),
-	LMM_NODES_LAYOUTS
-#ifdef CONFIG_NUMA
-	LMM_LAYOUT(mempolicy, mode),
-#endif
-};
-
 static const struct lmm_hook_client cma_uses = LMM_HOOK_CLIENT(cma);
 
 static const struct lmm_events cma_events = {

@@ -21,27 +21,6 @@ struct page;
 /* Pages to take off their LRU lists at once; compaction takes as many. */
 #define LMM_MOVE_BATCH	32
 
-/* Layouts used by a policy that moves pages out of blocks of a zone. */
-#define LMM_MOVE_LAYOUTS						\
-	LMM_LAYOUT(zone, zone_start_pfn),				\
-	LMM_LAYOUT(zone, spanned_pages),				\
-	LMM_LAYOUT_SIZE(page),						\
-	LMM_LAYOUT(page, flags),					\
-	LMM_LAYOUT(page, LMM_PAGE_COMPOUND),				\
-	LMM_LAYOUT(page, mapping),					\
-	LMM_LAYOUT(page, lru),						\
-	LMM_LAYOUT(page, private),					\
-	LMM_LAYOUT(page, page_type),					\
-	LMM_LAYOUT(page, _mapcount),					\
-	LMM_LAYOUT(page, _refcount),					\
-	LMM_LAYOUT(address_space, a_ops),				\
-	LMM_LAYOUT(address_space, gfp_mask),				\
-	LMM_LAYOUT(address_space, flags),				\
-	LMM_LAYOUT(address_space_operations, migrate_folio),		\
-	LMM_LAYOUT_SIZE(percpu_rw_semaphore),				\
-	LMM_LAYOUT(percpu_rw_semaphore, read_count),			\
-	LMM_LAYOUT(percpu_rw_semaphore, block)
-
 /**
  * struct lmm_mover - how a policy moves pages
  * @order: larger folios up to this order are moved as a whole; 0: none is moved

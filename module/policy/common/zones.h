@@ -20,49 +20,6 @@
 #include "compat/compat.h"
 #include "hook/table.h"
 
-/* Layouts used by a policy that walks zones and reads their sizes and watermarks. */
-#define LMM_ZONE_LAYOUTS						\
-	LMM_LAYOUT_SIZE(zone),						\
-	LMM_LAYOUT(pglist_data, node_zones),				\
-	LMM_LAYOUT(pglist_data, node_zonelists),			\
-	LMM_LAYOUT_SIZE(zoneref),					\
-	LMM_LAYOUT(zoneref, zone),					\
-	LMM_LAYOUT(zone, _watermark),					\
-	LMM_LAYOUT(zone, watermark_boost),				\
-	LMM_LAYOUT(zone, lowmem_reserve),				\
-	LMM_LAYOUT(zone, nr_reserved_highatomic),			\
-	LMM_LAYOUT(zone, flags),					\
-	LMM_LAYOUT(zone, free_area),					\
-	LMM_LAYOUT_SIZE(free_area),					\
-	LMM_LAYOUT(free_area, free_list),				\
-	LMM_LAYOUT(free_area, nr_free),					\
-	LMM_LAYOUT(zone, node),						\
-	LMM_LAYOUT(zone, zone_pgdat),					\
-	LMM_LAYOUT(zone, managed_pages),				\
-	LMM_LAYOUT(zone, present_pages),				\
-	LMM_LAYOUT(zone, name)
-
-/* Where the kernel keeps the bound of a list: what lmm_pageset_read() and its like read. */
-#if LMM_TUNES_LISTS
-#define LMM_LIST_BOUND_LAYOUTS						\
-	LMM_LAYOUT(per_cpu_pages, high_min),				\
-	LMM_LAYOUT(per_cpu_pages, high_max),				\
-	LMM_LAYOUT(zone, pageset_high_min),				\
-	LMM_LAYOUT(zone, pageset_high_max)
-#else
-#define LMM_LIST_BOUND_LAYOUTS						\
-	LMM_LAYOUT(zone, pageset_high)
-#endif
-
-/* Layouts used by whoever reads per-CPU lists and free pages. */
-#define LMM_LIST_LAYOUTS						\
-	LMM_LAYOUT(zone, per_cpu_pageset),				\
-	LMM_LAYOUT(zone, vm_stat),					\
-	LMM_LAYOUT(per_cpu_pages, count),				\
-	LMM_LAYOUT(per_cpu_pages, high),				\
-	LMM_LAYOUT(per_cpu_pages, batch),				\
-	LMM_LIST_BOUND_LAYOUTS
-
 /* Pages that a CPU has allocated from zones of the kind of @zone, since boot; may wrap. */
 static inline unsigned long lmm_cpu_allocated(const struct zone *zone, int cpu)
 {
@@ -241,20 +198,5 @@ static inline void lmm_show_held(struct seq_file *m, const struct zone *zone, lo
 {
 	seq_printf(m, "# held %d %s %ld\n", zone_to_nid((struct zone *)zone), zone->name, pages);
 }
-
-/* Rows of a table of layouts: which nodes current may take pages from. */
-#ifdef CONFIG_CPUSETS
-#define LMM_CPUSET_LAYOUTS	LMM_LAYOUT(task_struct, mems_allowed),
-#else
-#define LMM_CPUSET_LAYOUTS
-#endif
-#ifdef CONFIG_NUMA
-#define LMM_NODES_LAYOUTS				\
-	LMM_CPUSET_LAYOUTS				\
-	LMM_LAYOUT(task_struct, mempolicy),		\
-	LMM_LAYOUT(mempolicy, nodes),
-#else
-#define LMM_NODES_LAYOUTS	LMM_CPUSET_LAYOUTS
-#endif
 
 #endif /* LIVEMM_POLICY_COMMON_ZONES_H */

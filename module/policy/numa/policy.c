@@ -188,52 +188,6 @@ static const struct lmm_subscription numa_subscriptions[] = {
 	LMM_NEEDS(SCAN_SIZE, "all of the policy: the budget of a scan"),
 };
 
-static const struct lmm_layout numa_layouts[] = {
-	LMM_LAYOUT(mm_struct, context.ctx_id),
-	LMM_LAYOUT(mm_struct, numa_next_scan),
-	LMM_LAYOUT(mm_struct, numa_scan_seq),
-	LMM_LAYOUT(mm_struct, mmap_lock),
-	LMM_LAYOUT(mm_struct, rss_stat),
-	LMM_LAYOUT(task_struct, mm),
-	LMM_LAYOUT(task_struct, pid),
-	LMM_LAYOUT(task_struct, tgid),
-	LMM_LAYOUT(task_struct, comm),
-	LMM_LAYOUT(task_struct, flags),
-	LMM_LAYOUT(task_struct, group_leader),
-	LMM_LAYOUT(task_struct, signal),
-	LMM_LAYOUT(task_struct, cgroups),
-	LMM_CPUSET_LAYOUTS
-	LMM_LAYOUT(task_struct, tasks),
-	LMM_LAYOUT(task_struct, thread_node),
-	LMM_LAYOUT(task_struct, alloc_lock),
-	LMM_LAYOUT(task_struct, se.sum_exec_runtime),
-	LMM_LAYOUT(task_struct, node_stamp),
-	LMM_LAYOUT(task_struct, numa_scan_period),
-	LMM_LAYOUT(signal_struct, nr_threads),
-	LMM_LAYOUT(signal_struct, thread_head),
-	LMM_LAYOUT(css_set, dfl_cgrp),
-	LMM_LAYOUT(cgroup, kn),
-	LMM_LAYOUT(kernfs_node, id),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), mm_struct, pgd),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_VMA), vm_area_struct, vm_mm),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), mm_struct, mm_users),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), mm_struct, mm_count),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_start),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_end),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_flags),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_file),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), vm_area_struct, vm_policy),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), file, f_mapping),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), address_space, host),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), inode, i_flags),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), inode, i_sb),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), super_block, s_magic),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), shmem_inode_info, policy),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), shmem_inode_info, vfs_inode),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), mempolicy, flags),
-	LMM_LAYOUT_IN(BIT(NUMA_MODE_PROMOTE), task_struct, mempolicy),
-};
-
 static const struct lmm_hook_client numa_uses = LMM_HOOK_CLIENT(numa);
 
 static const struct lmm_events numa_events = {

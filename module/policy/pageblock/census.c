@@ -348,11 +348,9 @@ void pageblock_census_show(struct lmm_policy *policy, struct seq_file *m)
 		.since = ktime_get_boottime_ns(),
 		.deadline = jiffies + msecs_to_jiffies(CENSUS_MS),
 	};
-	char why[LMM_WHY_LEN] = "";
 
-	if (!read.hotplug || !lmm_hook_available(LMM_HOOK_BLOCK_FLAGS) ||
-	    !lmm_hooks_layout(policy->id, why, sizeof(why))) {
-		seq_printf(m, "# unavailable: %s\n", why[0] ? why : "see hooks");
+	if (!read.hotplug || !lmm_hook_available(LMM_HOOK_BLOCK_FLAGS)) {
+		seq_puts(m, "# unavailable: see hooks\n");
 		return;
 	}
 	if (mutex_lock_killable(&census_mutex))

@@ -118,23 +118,6 @@ static const struct lmm_subscription pageblock_subscriptions[] = {
 	LMM_USES(EMPTY_LISTS, "the reserve, of blocks with pages in per-CPU lists"),
 };
 
-static const struct lmm_layout pageblock_layouts[] = {
-	LMM_ZONE_LAYOUTS,
-	LMM_MOVE_LAYOUTS,
-	LMM_LAYOUT(zone, lock),
-	LMM_LAYOUT(zone, compact_considered),
-	LMM_LAYOUT(zone, compact_defer_shift),
-	LMM_LAYOUT(zone, compact_order_failed),
-	LMM_LAYOUT(zone, nr_isolate_pageblock),
-	LMM_LAYOUT(zone, per_cpu_pageset),
-	LMM_LAYOUT(per_cpu_pages, lists),
-	LMM_LAYOUT(alloc_context, nodemask),
-	LMM_LAYOUT(signal_struct, oom_mm),
-	LMM_LAYOUT(task_struct, flags),
-	LMM_LAYOUT(task_struct, signal),
-	LMM_NODES_LAYOUTS
-};
-
 static const struct lmm_hook_client pageblock_uses = LMM_HOOK_CLIENT(pageblock);
 
 static const struct lmm_events pageblock_events = {

@@ -243,13 +243,6 @@ static const struct lmm_subscription pcp_subscriptions[] = {
 		  "all of the policy: switching on would not be safe while memory goes offline"),
 };
 
-static const struct lmm_layout pcp_layouts[] = {
-	LMM_ZONE_LAYOUTS,
-	LMM_LIST_LAYOUTS,
-	LMM_LAYOUT(per_cpu_pages, lock),
-	LMM_LAYOUT(per_cpu_pages, lists),
-};
-
 static const struct lmm_hook_client pcp_uses = LMM_HOOK_CLIENT(pcp);
 
 static const struct lmm_events pcp_events = {

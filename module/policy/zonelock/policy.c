@@ -284,23 +284,6 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_NEEDS(FREE_PAGES, "all of the policy, which would not know whose drains it may keep"),
 };
 
-static const struct lmm_layout zonelock_layouts[] = {
-	LMM_ZONE_LAYOUTS,
-	LMM_LIST_LAYOUTS,
-	LMM_LAYOUT(per_cpu_pages, lock),
-	LMM_LAYOUT(per_cpu_pages, lists),
-	LMM_LAYOUT_FREE_COUNT
-	LMM_LAYOUT_SIZE(per_cpu_pages),
-	LMM_LAYOUT_SIZE(page),
-	LMM_LAYOUT(page, lru),
-	LMM_LAYOUT_PAGE_TYPE
-	LMM_LAYOUT(zone, nr_isolate_pageblock),
-	LMM_LAYOUT(compact_control, zone),
-	LMM_LAYOUT(alloc_context, preferred_zoneref),
-	LMM_LAYOUT(alloc_context, migratetype),
-	LMM_LAYOUT(zoneref, zone),
-};
-
 static const struct lmm_hook_client zonelock_uses = LMM_HOOK_CLIENT(zonelock);
 
 static const struct lmm_events zonelock_events = {
