@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hook_table_test.c - prototypes, the room of variables, rows of the hook table, clients
+ * hook_table_test.c - prototypes, rows of the hook table, clients
  */
 #include <kunit/test.h>
 #include <linux/string.h>
 
-#include "../module/hook/extent.c"
 #include "../module/hook/prototype.c"
 #include "../module/hook/subscribe.c"
 #include "../module/hook/table.c"
@@ -79,69 +78,6 @@ static void a_short_buffer_is_not_overrun(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, strlen(why), (size_t)3);
 	KUNIT_EXPECT_EQ(test, why[7], '\0');
 	KUNIT_EXPECT_EQ(test, why[6], 'x');
-}
-
-/* The room behind a symbol, the expected type, and the expected words. */
-static const struct extent_case {
-	const char *name;
-	struct lmm_extent room;	/* from the symbol to the next symbol */
-	size_t size;
-	size_t align;
-	bool padded;		/* variables may be longer than their types */
-	const char *why;	/* NULL when a variable of the type fits */
-} extent_cases[] = {
-	{ "as long as its type", { 0x1004, 0x1008 }, 4, 4, false, NULL },
-	{ "and a gap before what is aligned to more", { 0x1004, 0x1010 }, 4, 4, false, NULL },
-	{ "and a gap up to a page", { 0x1004, 0x2000 }, 4, 4, false, NULL },
-	{ "a gap just short of the alignment", { 0x1001, 0x1010 }, 1, 1, false, NULL },
-	{ "a gap that aligns nothing", { 0x1000, 0x1008 }, 4, 4, false, NULL },
-	{ "longer than its gap can be", { 0x1004, 0x100c }, 4, 4, false,
-	  "is about 8 bytes long, expected 4" },
-	{ "an array in place of a number", { 0x1000, 0x1040 }, 4, 4, false, NULL },
-	{ "a long array in place of a number", { 0x1000, 0x1060 }, 4, 4, false,
-	  "is about 96 bytes long, expected 4" },
-	{ "the same where variables are padded", { 0x1000, 0x1060 }, 4, 4, true, NULL },
-	{ "too short", { 0x1000, 0x1002 }, 4, 4, false, "is at most 2 bytes long, expected 4" },
-	{ "too short where variables are padded", { 0x1000, 0x1020 }, 96, 8, true,
-	  "is at most 32 bytes long, expected 96" },
-	{ "not aligned", { 0x1002, 0x1008 }, 4, 4, false, "is not aligned to 4 bytes" },
-	{ "nothing there", { 0x1000, 0x1000 }, 4, 4, false, "is at most 0 bytes long, expected 4" },
-};
-
-NAMED_CASES(extent, extent_cases);
-
-static void variables_are_measured(struct kunit *test)
-{
-	const struct extent_case *c = test->param_value;
-	char why[LMM_WHY_LEN] = "";
-	bool fits = lmm_extent_fits(c->room, c->size, c->align, c->padded, why, sizeof(why));
-
-	KUNIT_EXPECT_EQ(test, fits, !c->why);
-	KUNIT_EXPECT_STREQ(test, why, c->why ?: "");
-}
-
-static void variables_lie_in_one_section(struct kunit *test)
-{
-	static const struct lmm_extent sections[] = {
-		{ 0x1000, 0x2000 }, { 0, 0 }, { 0x3000, 0x4000 },
-	};
-	const unsigned int nr = ARRAY_SIZE(sections);
-#define WITHIN(start, end) lmm_extent_within((struct lmm_extent){ start, end }, sections, nr)
-
-	KUNIT_EXPECT_TRUE(test, WITHIN(0x1000, 0x1004));
-	KUNIT_EXPECT_TRUE(test, WITHIN(0x3ffc, 0x4000));
-	KUNIT_EXPECT_TRUE(test, WITHIN(0x1000, 0x2000));
-	/* Before, behind, in between, and across an end. */
-	KUNIT_EXPECT_FALSE(test, WITHIN(0x0ffc, 0x1000));
-	KUNIT_EXPECT_FALSE(test, WITHIN(0x4000, 0x4004));
-	KUNIT_EXPECT_FALSE(test, WITHIN(0x2800, 0x2804));
-	KUNIT_EXPECT_FALSE(test, WITHIN(0x1ffc, 0x2004));
-	KUNIT_EXPECT_FALSE(test, WITHIN(0x1000, 0x4000));
-	/* An empty piece and an unknown piece lie in no other piece. */
-	KUNIT_EXPECT_FALSE(test, WITHIN(0x1000, 0x1000));
-	KUNIT_EXPECT_FALSE(test, WITHIN(0, 0));
-	KUNIT_EXPECT_FALSE(test, WITHIN(0, 4));
-#undef WITHIN
 }
 
 static void rows_are_complete_and_differ(struct kunit *test)
@@ -240,8 +176,6 @@ static void bad_subscriptions_are_refused(struct kunit *test)
 static struct kunit_case hook_table_cases[] = {
 	KUNIT_CASE_PARAM(prototypes_are_compared, proto_gen_params),
 	KUNIT_CASE(a_short_buffer_is_not_overrun),
-	KUNIT_CASE_PARAM(variables_are_measured, extent_gen_params),
-	KUNIT_CASE(variables_lie_in_one_section),
 	KUNIT_CASE(rows_are_complete_and_differ),
 	KUNIT_CASE(clients_subscribe),
 	KUNIT_CASE(bad_subscriptions_are_refused),

@@ -20,7 +20,6 @@
 #include <asm/ibt.h>
 #include <asm/text-patching.h>
 
-#include "extent.h"
 #include "symbols.h"
 
 LMM_KERNEL_CALL(kallsyms_on_each_match_symbol);
@@ -35,14 +34,12 @@ LMM_KERNEL_CALL(copy_from_kernel_nofault);
 #define CALL_THUNK_BYTES	0
 #endif
 
-/* Where code that stays after boot lies, and where variables lie; empty if not known. */
-static struct lmm_extent kernel_text;
-static struct lmm_extent kernel_data[3];
+/* The kernel's code that stays after boot, and all of the kernel; empty if not known. */
+static unsigned long text_start, text_end, image_end;
 
-static void extent_find(struct lmm_extent *extent, const char *start, const char *end)
+static bool in_image(unsigned long addr, unsigned long size)
 {
-	extent->start = lmm_symbol_find(start);
-	extent->end = extent->start ? lmm_symbol_find(end) : 0;
+	return addr >= text_start && addr < image_end && size <= image_end - addr;
 }
 
 /**
@@ -62,10 +59,9 @@ int lmm_symbols_init(void)
 	if (!LMM_BIND(ftrace_location) || !LMM_BIND(kallsyms_lookup_size_offset) ||
 	    !LMM_BIND(copy_from_kernel_nofault))
 		return -EOPNOTSUPP;
-	extent_find(&kernel_text, "_stext", "_etext");
-	extent_find(&kernel_data[0], "_sdata", "_edata");
-	extent_find(&kernel_data[1], "__bss_start", "__bss_stop");
-	extent_find(&kernel_data[2], "__start_ro_after_init", "__end_ro_after_init");
+	text_start = lmm_symbol_find("_stext");
+	text_end = lmm_symbol_find("_etext");
+	image_end = lmm_symbol_find("_end");
 	return 0;
 }
 
@@ -127,7 +123,7 @@ unsigned int lmm_symbol_count(const char *name)
  */
 bool lmm_symbol_is_code(unsigned long addr)
 {
-	return addr >= kernel_text.start && addr < kernel_text.end;
+	return addr >= text_start && addr < text_end;
 }
 
 /**
@@ -138,8 +134,9 @@ bool lmm_symbol_is_code(unsigned long addr)
  * @why: on failure, the reason in words without the name
  * @len: size of @why
  *
- * The name is unique.  The variable lies in memory of the kernel's variables and is aligned.  The
- * room up to the next symbol has the expected length.
+ * BTF describes only per-CPU variables.  The name is unique, and no code.  The variable is aligned,
+ * and fills the room up to the next symbol, but for a gap that aligns what follows.  With KASAN
+ * variables are longer than their types.
  *
  * Context: process, may sleep.
  * Return: the address, or 0 and words in @why on failure.
@@ -147,27 +144,20 @@ bool lmm_symbol_is_code(unsigned long addr)
 unsigned long lmm_symbol_data(const char *name, size_t size, size_t align, char *why, size_t len)
 {
 	struct symbol_search search = symbol_search(name);
-	struct lmm_extent room = { .start = search.addr };
-	struct lmm_extent object = { .start = search.addr, .end = search.addr + size };
+	unsigned long room = lmm_symbol_size(search.addr);
+	unsigned long end = search.addr + room;
 
 	if (search.found != 1) {
-		if (search.found)
-			scnprintf(why, len, "%u symbols bear this name", search.found);
-		else
-			scnprintf(why, len, "no such symbol");
+		scnprintf(why, len, "%u symbols bear this name", search.found);
 		return 0;
 	}
-	room.end = room.start + lmm_symbol_size(room.start);
-	if (room.end == room.start) {
-		scnprintf(why, len, "has an unknown length");
+	if (!in_image(search.addr, size) || lmm_symbol_is_code(search.addr) ||
+	    !IS_ALIGNED(search.addr, align) || room < size ||
+	    (!IS_ENABLED(CONFIG_KASAN) && room - size >= (end & -end))) {
+		scnprintf(why, len, "is no variable of %zu bytes: %lu up to the next symbol",
+			  size, room);
 		return 0;
 	}
-	if (!lmm_extent_within(object, kernel_data, ARRAY_SIZE(kernel_data))) {
-		scnprintf(why, len, "is not among the kernel's variables");
-		return 0;
-	}
-	if (!lmm_extent_fits(room, size, align, IS_ENABLED(CONFIG_KASAN), why, len))
-		return 0;
 	return search.addr;
 }
 
@@ -178,10 +168,8 @@ unsigned long lmm_symbol_data(const char *name, size_t size, size_t align, char 
 static bool owner_is_sane(const struct mutex *mutex)
 {
 	unsigned long owner = atomic_long_read(&mutex->owner) & ~7UL;
-	struct lmm_extent task = { .start = owner, .end = owner + 1 };
 
-	return !owner || (IS_ALIGNED(owner, L1_CACHE_BYTES) &&
-			  !lmm_extent_within(task, kernel_data, ARRAY_SIZE(kernel_data)) &&
+	return !owner || (IS_ALIGNED(owner, L1_CACHE_BYTES) && !in_image(owner, 1) &&
 			  virt_addr_valid((void *)owner));
 }
 

@@ -46,9 +46,9 @@ need rmmod livemm
 
 need insmod "$variants/livemm-data-high_fraction.ko"
 check "a variable of another length is refused in words" tells hooks \
-	"^high_fraction .* unavailable .*is at most [0-9]+ bytes long, expected 4096"
-refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook high_fraction: percpu_pagelist_high_fraction: is at most"
-same "no other row is" "$(grep -c ' bytes long, ' "$LMM_DBG/hooks")" 1
+	"^high_fraction .* unavailable .*is no variable of 4096 bytes: [0-9]+ up to the next symbol"
+refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook high_fraction: percpu_pagelist_high_fraction: is no variable"
+same "no other row is" "$(grep -c ' is no variable of ' "$LMM_DBG/hooks")" 1
 need rmmod livemm
 
 need insmod "$variants/livemm-calls-drain_pages_zone.ko"
