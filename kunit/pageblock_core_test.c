@@ -11,7 +11,7 @@
 
 #define SAME(verdict)	.claim = PAGEBLOCK_##verdict, .strict = PAGEBLOCK_##verdict
 /* In the slow path, without and with direct reclaim. */
-#define SLOW		.grouped = true, .slow = true
+#define SLOW		.slow = true
 #define WAITS		.waits = true, SLOW
 
 /* A request, and its verdicts in modes claim and strict. */
@@ -21,10 +21,10 @@ static const struct verdict_case {
 	enum pageblock_verdict claim, strict;
 } verdict_cases[] = {
 	/* Nobody may mix in the fast path. */
-	{ "fast", { .grouped = true, .waits = true }, SAME(REFUSE_FAST) },
-	{ "fast, atomic", { .grouped = true, .high = true }, SAME(REFUSE_FAST) },
-	{ "fast, memalloc", { .grouped = true, .memalloc = true }, SAME(REFUSE_FAST) },
-	{ "fast, after rounds", { .grouped = true, .waits = true, .rounds = 9 },
+	{ "fast", { .waits = true }, SAME(REFUSE_FAST) },
+	{ "fast, atomic", { .high = true }, SAME(REFUSE_FAST) },
+	{ "fast, memalloc", { .memalloc = true }, SAME(REFUSE_FAST) },
+	{ "fast, after rounds", { .waits = true, .rounds = 9 },
 	  SAME(REFUSE_FAST) },
 	/* In the slow path, requests that cannot wait or must not be made to wait. */
 	{ "atomic", { SLOW, .high = true }, SAME(ALLOW_ATOMIC) },
@@ -42,7 +42,7 @@ static const struct verdict_case {
 	  PAGEBLOCK_ALLOW_ABOVE_HIGH, PAGEBLOCK_REFUSE_SLOW },
 	{ "above high, tried", { WAITS, .above_high = true, .rounds = PAGEBLOCK_MAX_ROUNDS },
 	  PAGEBLOCK_ALLOW_ABOVE_HIGH, PAGEBLOCK_ALLOW_TRIED },
-	{ "above high, fast", { .grouped = true, .waits = true, .above_high = true },
+	{ "above high, fast", { .waits = true, .above_high = true },
 	  SAME(REFUSE_FAST) },
 	{ "above high, has fallback", { WAITS, .above_high = true, .has_fallback = true },
 	  SAME(REFUSE_HAS_FALLBACK) },
@@ -52,26 +52,26 @@ static const struct verdict_case {
 	{ "guarded", { WAITS, .guarded = true }, SAME(REFUSE_SLOW) },
 	{ "guarded, above high", { WAITS, .above_high = true, .guarded = true },
 	  PAGEBLOCK_REFUSE_GUARDED, PAGEBLOCK_REFUSE_SLOW },
-	{ "guarded, above high, fast", { .grouped = true, .waits = true, .above_high = true,
+	{ "guarded, above high, fast", { .waits = true, .above_high = true,
 					 .guarded = true }, SAME(REFUSE_FAST) },
 	{ "guarded, above high, away", { WAITS, .above_high = true, .guarded = true,
 					 .away = true }, SAME(ALLOW_NODE) },
 	{ "guarded, tried", { WAITS, .above_high = true, .guarded = true, .rounds = 1 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_SLOW },
-	{ "guarded, atomic", { .grouped = true, .slow = true, .guarded = true },
+	{ "guarded, atomic", { .slow = true, .guarded = true },
 	  SAME(ALLOW_ATOMIC) },
 	{ "guarded, last", { WAITS, .guarded = true, .last = true }, SAME(ALLOW_URGENT) },
 	/* So much is free that reclaim would be for nothing. */
 	{ "much free", { WAITS, .much_free = true },
 	  PAGEBLOCK_ALLOW_MUCH_FREE, PAGEBLOCK_REFUSE_SLOW },
-	{ "much free, fast", { .grouped = true, .waits = true, .much_free = true },
+	{ "much free, fast", { .waits = true, .much_free = true },
 	  SAME(REFUSE_FAST) },
 	{ "much free, has fallback", { WAITS, .much_free = true, .has_fallback = true },
 	  SAME(REFUSE_HAS_FALLBACK) },
 	{ "much free, cleans", { WAITS, .much_free = true, .cleans = true },
 	  SAME(REFUSE_HAS_FALLBACK) },
 	/* Whoever would be sent to another node may mix, in the fast path too. */
-	{ "away, fast", { .grouped = true, .waits = true, .away = true }, SAME(ALLOW_NODE) },
+	{ "away, fast", { .waits = true, .away = true }, SAME(ALLOW_NODE) },
 	{ "away", { WAITS, .away = true }, SAME(ALLOW_NODE) },
 	{ "away, has fallback", { WAITS, .away = true, .has_fallback = true }, SAME(ALLOW_NODE) },
 	{ "away, tried", { WAITS, .away = true, .rounds = 1 },
@@ -103,10 +103,6 @@ static const struct verdict_case {
 	{ "nearly for ever", { WAITS, .rounds = PAGEBLOCK_MAX_ROUNDS - 1 },
 	  PAGEBLOCK_ALLOW_TRIED, PAGEBLOCK_REFUSE_SLOW },
 	{ "for ever", { WAITS, .rounds = PAGEBLOCK_MAX_ROUNDS }, SAME(ALLOW_TRIED) },
-	/* Without grouping by mobility nothing is refused. */
-	{ "ungrouped, fast", { .waits = true }, SAME(ALLOW_UNGROUPED) },
-	{ "ungrouped, slow", { .slow = true, .waits = true, .has_fallback = true },
-	  SAME(ALLOW_UNGROUPED) },
 };
 
 NAMED_CASES(verdict, verdict_cases);
@@ -127,7 +123,7 @@ static void all_requests(struct kunit *test)
 	};
 	unsigned int bits, i, rounds, refused = 0, allowed = 0;
 
-	for (bits = 0; bits < 1U << 17; bits++) {
+	for (bits = 0; bits < 1U << 16; bits++) {
 		for (i = 0; i < ARRAY_SIZE(counts); i++) {
 			rounds = counts[i];
 			const struct pageblock_request r = {
@@ -135,10 +131,10 @@ static void all_requests(struct kunit *test)
 				.highatomic = bits & 8, .memalloc = bits & 16, .last = bits & 32,
 				.victim = bits & 64, .nofail = bits & 128,
 				.has_fallback = bits & 256,
-				.grouped = bits & 512, .compact_deferred = bits & 1024,
-				.cleans = bits & 2048, .above_high = bits & 4096,
-				.much_free = bits & 8192, .interrupt = bits & 16384,
-				.away = bits & 32768, .guarded = bits & 65536,
+				.compact_deferred = bits & 512,
+				.cleans = bits & 1024, .above_high = bits & 2048,
+				.much_free = bits & 4096, .interrupt = bits & 8192,
+				.away = bits & 16384, .guarded = bits & 32768,
 				.rounds = rounds,
 			};
 			bool may = pageblock_allows(pageblock_judge(&r, PAGEBLOCK_MODE_CLAIM));
@@ -146,9 +142,7 @@ static void all_requests(struct kunit *test)
 				pageblock_allows(pageblock_judge(&r, PAGEBLOCK_MODE_STRICT));
 
 			KUNIT_ASSERT_TRUE(test, may || !may_strictly);
-			if (!r.grouped)
-				KUNIT_ASSERT_TRUE(test, may_strictly);
-			else if (r.away && !r.cleans)
+			if (r.away && !r.cleans)
 				KUNIT_ASSERT_TRUE(test, may_strictly);
 			else if (!r.slow)
 				KUNIT_ASSERT_FALSE(test, may);

@@ -9,6 +9,7 @@
 #ifndef LIVEMM_COMPAT_COMPAT_H
 #define LIVEMM_COMPAT_COMPAT_H
 
+#include <linux/debugfs.h>
 #include <linux/list.h>
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
@@ -449,26 +450,26 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define LMM_CMA_ENDS_ALWAYS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))
 
 /*
- * A CMA area may have several ranges, and cma_get_base() warns if an area has more than one.
- * struct cma up to the bitmap of its first range, in which a bit stands for 2^order_per_bit pages
- * that an owner has (mm/cma.h).
+ * A CMA area may have several ranges.  struct cma (mm/cma.h) up to the last member that we read; in
+ * the bitmap a bit stands for 2^order_per_bit pages that an owner has.
  * Upstream c009da4258f9 ("mm, cma: support multiple contiguous ranges, if requested"), 6.15.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 struct cma_memrange {
 	unsigned long base_pfn;
-	unsigned long pages;
+	unsigned long count;
 	unsigned long *bitmap;
 };
 
 struct cma {
-	unsigned long pages[2];
+	unsigned long count;
+	unsigned long available_count;
 	unsigned int order_per_bit;
 	spinlock_t lock;	/* the bitmaps */
 	struct mutex alloc_mutex;	/* isolation of blocks, one owner at a time */
 #ifdef CONFIG_CMA_DEBUGFS
-	struct hlist_head taken;
-	spinlock_t taken_lock;	/* protects taken */
+	struct hlist_head mem_head;
+	spinlock_t mem_head_lock;	/* protects mem_head */
 #endif
 	char name[64];
 	int nranges;
@@ -476,24 +477,39 @@ struct cma {
 };
 
 #define LMM_CMA_COPIES \
+	COPY(cma_for_each_area, cma, count) \
 	COPY(cma_for_each_area, cma, order_per_bit) \
+	COPY(cma_for_each_area, cma, name) \
 	COPY(cma_for_each_area, cma, nranges) \
 	COPY(cma_for_each_area, cma, ranges) \
+	COPY(cma_for_each_area, cma_memrange, base_pfn) \
 	COPY(cma_for_each_area, cma_memrange, bitmap)
 #define lmm_cma_pieces(area)	((area)->nranges)
+#define lmm_cma_start(area)	((area)->ranges[0].base_pfn)
 #define lmm_cma_bitmap(area)	((area)->ranges[0].bitmap)
 #else
 struct cma {
 	unsigned long base_pfn;
-	unsigned long pages;
+	unsigned long count;
 	unsigned long *bitmap;
 	unsigned int order_per_bit;
+	spinlock_t lock;	/* the bitmap */
+#ifdef CONFIG_CMA_DEBUGFS
+	struct hlist_head mem_head;
+	spinlock_t mem_head_lock;	/* protects mem_head */
+	struct debugfs_u32_array dfs_bitmap;
+#endif
+	char name[64];
 };
 
 #define LMM_CMA_COPIES \
+	COPY(cma_for_each_area, cma, base_pfn) \
+	COPY(cma_for_each_area, cma, count) \
+	COPY(cma_for_each_area, cma, bitmap) \
 	COPY(cma_for_each_area, cma, order_per_bit) \
-	COPY(cma_for_each_area, cma, bitmap)
+	COPY(cma_for_each_area, cma, name)
 #define lmm_cma_pieces(area)	1
+#define lmm_cma_start(area)	((area)->base_pfn)
 #define lmm_cma_bitmap(area)	((area)->bitmap)
 #endif
 

@@ -29,8 +29,6 @@
  *		same symbol; LIVEPATCH_OR() below a row of LIVEPATCH()
  *	DATA(ID, name, type, variable)
  *		a variable that we read
- *	DATA_HOLDS(ID, name, type, variable, member, symbol)
- *		a variable of which a member holds the address of a symbol, for good
  *	CALLED_BY(function, calls, caller or names of the caller)
  *		the least calls that a hooked function gets from another function: a compiler that
  *		inlines a function into some of its callers leaves a hook that misses these.  The
@@ -79,9 +77,6 @@
 #endif
 #ifndef DATA
 #define DATA(...)
-#endif
-#ifndef DATA_HOLDS
-#define DATA_HOLDS(...)
 #endif
 #ifndef COPY
 #define COPY(...)
@@ -180,18 +175,12 @@ TRACEPOINT(CMA_FINISH, cma_finish, cma_alloc_finish, void, LMM_CMA_FINISH_ARGS)
 TRACEPOINT(CMA_RELEASE, cma_release, cma_release, void, void *__data, const char *name,
 	   long unsigned int pfn, const struct page *page, long unsigned int count)
 
-/* Walk the CMA areas; base, size and name of an area. */
+/* Walk the CMA areas. */
 CALL(CMA_AREAS, cma_areas, cma_for_each_area, int, LMM_FUNCTION(int, it, struct cma *, void *),
      void *data)
-CALL(CMA_BASE, cma_base, cma_get_base, phys_addr_t, const struct cma *cma)
-CALL(CMA_SIZE, cma_size, cma_get_size, long unsigned int, const struct cma *cma)
-CALL(CMA_NAME, cma_name, cma_get_name, const char *, const struct cma *cma)
 /* Drain a batch of a list. */
 CALL(DRAIN_LIST, drain_list, drain_zone_pages, void, struct zone *zone,
      struct per_cpu_pages *pcp)
-/* Block and unblock memory hotplug. */
-CALL(MEM_LOCK, mem_lock, get_online_mems, void, void)
-CALL(MEM_UNLOCK, mem_unlock, put_online_mems, void, void)
 /* Do two CPUs share their last-level cache? */
 CALL(SHARE_CACHE, share_cache, cpus_share_cache, bool, int this_cpu, int that_cpu)
 /* Read the type of a pageblock. */
@@ -231,8 +220,6 @@ OR(FREE_PAGE, free_page, __free_frozen_pages, void, struct page *page, unsigned 
 CODE(FREE_PAGES, free_pages, free_unref_folios, void, struct folio_batch *folios)
 OR(FREE_PAGES, free_pages, free_unref_page_list, void, struct list_head *list)
 
-/* The machine is too small to group pages by mobility. */
-DATA(UNGROUPED, ungrouped, int, page_group_by_mobility_disabled)
 /* By how much a mix raises the watermarks for a while. */
 DATA(BOOST_FACTOR, boost_factor, int, watermark_boost_factor)
 /* Sysctl kernel.numa_balancing; MiB of a scan. */
@@ -240,9 +227,8 @@ DATA(BALANCING_MODE, balancing_mode, int, sysctl_numa_balancing_mode)
 DATA(SCAN_SIZE, scan_size, unsigned int, sysctl_numa_balancing_scan_size)
 /* Sysctl vm.percpu_pagelist_high_fraction. */
 DATA(HIGH_FRACTION, high_fraction, int, percpu_pagelist_high_fraction)
-/* The lock behind MEM_LOCK and MEM_UNLOCK, for a task that must not wait for the lock. */
-DATA_HOLDS(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_lock, read_count,
-	   __percpu_rwsem_rc_mem_hotplug_lock)
+/* The lock that keeps memory from going; readers take it. */
+DATA(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_lock)
 
 COPY(compact_zone, compact_control, zone)
 COPY(get_page_from_freelist, alloc_context, nodemask)
@@ -291,7 +277,6 @@ CALLED_BY(free_frozen_page_commit, 1, "free_unref_folios")
 #undef CODE
 #undef OR
 #undef DATA
-#undef DATA_HOLDS
 #undef COPY
 #undef VALUE
 #undef CALLED_BY

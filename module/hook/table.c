@@ -75,10 +75,6 @@ struct lmm_hook lmm_hooks[LMM_NR_HOOKS] = {
 #define OR(id, ...)	SYMBOL(id, 1, __VA_ARGS__)
 #define DATA(id, name, type, variable)					\
 	ROW(id, LMM_MECH_DATA, name) VARIABLE(id, type, variable)
-#define DATA_HOLDS(id, name, type, variable, member, symbol)		\
-	ROW(id, LMM_MECH_DATA, name) VARIABLE(id, type, variable)	\
-	[LMM_HOOK_##id].holds = #symbol,				\
-	[LMM_HOOK_##id].offset = offsetof(type, member),
 #include "rows.h"
 };
 

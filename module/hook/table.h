@@ -47,7 +47,6 @@ enum lmm_hook_id {
 #define CALL(id, ...)			LMM_HOOK_##id,
 #define CODE(id, ...)			LMM_HOOK_##id,
 #define DATA(id, ...)			LMM_HOOK_##id,
-#define DATA_HOLDS(id, ...)		LMM_HOOK_##id,
 #include "rows.h"
 	LMM_NR_HOOKS
 };
@@ -153,10 +152,8 @@ struct lmm_hook_client {
  * @handler: probe, entry or pre_handler (tracepoint, direct, kprobe)
  * @shared: the entry as an ftrace callback (direct); NULL if there must be no other call
  * @function: the wrapper (livepatch)
- * @offset: where @holds is (data)
  * @size: of the variable's type (data)
  * @align: alignment of the variable's type (data)
- * @holds: symbol whose address the variable holds for good; NULL if there is none (data)
  * @users: LMM_USER() of each client and mode that uses the row
  * @required: the users that cannot work without the row; for other users the row is optional
  * @fallback_users: those of @users that use the row only where @fallback_for cannot be used
@@ -183,7 +180,7 @@ struct lmm_hook_client {
  * @refused: errno of the kernel at the last try to arm the row, or 0
  * @why: why the row is not available, or a remark
  *
- * Members up to @holds are constant, but for @handler, which lmm_hooks_init() sets where the table
+ * Members up to @align are constant, but for @handler, which lmm_hooks_init() sets where the table
  * has none.  Members from @users to @impact are written while clients subscribe.  Members from @kp
  * to @makes_room, and from @stuck on, are written under @lock only; @covered_by and @barred under a
  * lock of klp_conflict.c.
@@ -195,10 +192,8 @@ struct lmm_hook {
 	void *handler;
 	ftrace_func_t shared;
 	enum lmm_klp_function function;
-	u32 offset;
 	u32 size;
 	u32 align;
-	const char *holds;
 
 	u32 users;
 	u32 required;

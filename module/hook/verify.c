@@ -57,23 +57,6 @@ static bool symbol_found(struct lmm_hook *hook, const struct lmm_hook_alternativ
 	return true;
 }
 
-/* Is the variable the expected one?  On false @why has words. */
-static bool data_agrees(const struct lmm_hook *hook, char *why, size_t len)
-{
-	unsigned long addr = lmm_symbol_data(hook->symbol, hook->size, hook->align, why, len);
-	unsigned long held;
-
-	if (!addr)
-		return false;
-	if (!hook->holds)
-		return true;
-	held = lmm_symbol_find(hook->holds);
-	if (held && *(const unsigned long *)(addr + hook->offset) == held)
-		return true;
-	scnprintf(why, len, "does not hold the address of %s", hook->holds);
-	return false;
-}
-
 /* Does the type agree, by BTF, or by size and place?  On false @why has words. */
 static bool type_agrees(const struct lmm_hook *hook,
 			const struct lmm_hook_alternative *alt, char *why, size_t len)
@@ -83,7 +66,7 @@ static bool type_agrees(const struct lmm_hook *hook,
 
 	switch (hook->mech) {
 	case LMM_MECH_DATA:
-		return data_agrees(hook, why, len);
+		return lmm_symbol_data(hook->symbol, hook->size, hook->align, why, len);
 	case LMM_MECH_TRACEPOINT:
 		err = lmm_btf_tracepoint(alt->symbol, have, sizeof(have));
 		break;

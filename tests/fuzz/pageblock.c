@@ -29,7 +29,6 @@ static struct pageblock_request take_request(struct input *input)
 		.nofail = flags & BIT(7),
 		.has_fallback = flags & BIT(8),
 		.cleans = flags & BIT(9),
-		.grouped = flags & BIT(10),
 		.compact_deferred = flags & BIT(11),
 		.above_high = flags & BIT(12),
 		.much_free = flags & BIT(13),
@@ -48,7 +47,6 @@ static void verdicts(struct input *input)
 
 	MUST(verdict, <, PAGEBLOCK_NR_VERDICTS);
 	if (!pageblock_allows(verdict)) {
-		MUST_BE(request.grouped);
 		/* No refusal sends a page to another node; the worker's requests name the node. */
 		MUST_BE(!request.away || request.cleans);
 		/* In the slow path nobody is refused who cannot wait or helps to free memory. */

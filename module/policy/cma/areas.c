@@ -365,23 +365,23 @@ static void keep_worker(struct work_struct *work)
 
 static int area_add(struct cma *kernel_area, void *unused)
 {
-	unsigned long size = KCALL(cma_size)(kernel_area);
 	struct cma_area *area = &cma.areas[cma.nr_areas];
-	phys_addr_t base;
+	unsigned long pages = kernel_area->count;
+	unsigned long start;
 
 	/* An area that could not be set up at boot is empty; an area in pieces is left alone. */
-	if (!size || lmm_cma_pieces(kernel_area) != 1)
+	if (!pages || lmm_cma_pieces(kernel_area) != 1)
 		return 0;
-	base = KCALL(cma_base)(kernel_area);
-	if (cma.nr_areas == MAX_AREAS || !pfn_valid(PHYS_PFN(base)))
+	start = lmm_cma_start(kernel_area);
+	if (cma.nr_areas == MAX_AREAS || !pfn_valid(start))
 		return -ERANGE;
-	area->name = KCALL(cma_name)(kernel_area);
-	area->pages = size >> PAGE_SHIFT;
-	area->zone = page_zone(pfn_to_page(PHYS_PFN(base)));
+	area->name = kernel_area->name;
+	area->pages = pages;
+	area->zone = page_zone(pfn_to_page(start));
 	area->owners = (struct cma_owners){
 		.bitmap = lmm_cma_bitmap(kernel_area),
-		.start = PHYS_PFN(base),
-		.end = PHYS_PFN(base + size),
+		.start = start,
+		.end = start + pages,
 		.order = kernel_area->order_per_bit,
 	};
 	raw_spin_lock_init(&area->lock);

@@ -12,8 +12,6 @@
 static enum pageblock_verdict judge_alone(const struct pageblock_request *request,
 					  enum pageblock_mode mode)
 {
-	if (!request->grouped)
-		return PAGEBLOCK_ALLOW_UNGROUPED;
 	if (!request->slow)
 		return PAGEBLOCK_REFUSE_FAST;
 	if (request->last || request->victim || request->memalloc || request->nofail)

@@ -48,7 +48,6 @@ enum pageblock_mode {
  * @PAGEBLOCK_ALLOW_ATOMIC: allowed, the request may not wait
  * @PAGEBLOCK_ALLOW_URGENT: allowed, the request may not fail or helps to free memory, the next step
  *	is an OOM kill, or an OOM victim asks
- * @PAGEBLOCK_ALLOW_UNGROUPED: allowed, the machine is too small for grouping by mobility
  * @PAGEBLOCK_ALLOW_ABOVE_HIGH: may take pages, but not claim the block: movable pages can leave
  *	later, and kswapd does not reclaim in a zone above its high watermark (mode claim)
  * @PAGEBLOCK_ALLOW_MUCH_FREE: allowed, far more is free than the high watermark: reclaim would only
@@ -66,7 +65,6 @@ enum pageblock_verdict {
 	PAGEBLOCK_ALLOW_COMPACT_DEFERRED,
 	PAGEBLOCK_ALLOW_ATOMIC,
 	PAGEBLOCK_ALLOW_URGENT,
-	PAGEBLOCK_ALLOW_UNGROUPED,
 	PAGEBLOCK_ALLOW_ABOVE_HIGH,
 	PAGEBLOCK_ALLOW_MUCH_FREE,
 	PAGEBLOCK_ALLOW_NODE,
@@ -85,7 +83,6 @@ enum pageblock_verdict {
  * @nofail: the request may not fail
  * @has_fallback: a request for more than one page whose caller can do with less
  * @cleans: the policy's own worker asks, for pages to move others to
- * @grouped: the machine groups pages by mobility
  * @compact_deferred: compaction has failed in the zone for this order or a lower one, and the
  *	kernel defers the next try
  * @interrupt: the request is of an interrupt
@@ -107,7 +104,6 @@ struct pageblock_request {
 	bool nofail;
 	bool has_fallback;
 	bool cleans;
-	bool grouped;
 	bool compact_deferred;
 	bool interrupt;
 	bool above_high;

@@ -111,7 +111,6 @@ static bool request_read(const struct zone *zone, struct pageblock_request *requ
 	*request = (struct pageblock_request){
 		.interrupt = !task,
 		.cleans = pageblock_is_worker(),
-		.grouped = !READ_ONCE(*pageblock.ungrouped),
 		.slow = !task,
 		.memalloc = task && current->flags & PF_MEMALLOC,
 		.victim = task && tsk_is_oom_victim(current),
@@ -184,7 +183,6 @@ static const u8 counted_as[PAGEBLOCK_NR_VERDICTS] = {
 	[PAGEBLOCK_ALLOW_COMPACT_DEFERRED] = COUNT_ALLOWED_TRIED,
 	[PAGEBLOCK_ALLOW_ATOMIC] = COUNT_ALLOWED_ATOMIC,
 	[PAGEBLOCK_ALLOW_URGENT] = COUNT_ALLOWED_URGENT,
-	[PAGEBLOCK_ALLOW_UNGROUPED] = COUNT_ALLOWED_FREE,
 	[PAGEBLOCK_ALLOW_ABOVE_HIGH] = COUNT_ALLOWED_FREE,
 	[PAGEBLOCK_ALLOW_MUCH_FREE] = COUNT_ALLOWED_FREE,
 	[PAGEBLOCK_ALLOW_NODE] = COUNT_ALLOWED_NODE,

@@ -44,7 +44,6 @@ static int pageblock_enable(struct lmm_policy *policy, const struct lmm_config *
 	int err;
 
 	set_knobs(cfg);
-	pageblock.ungrouped = (const int *)lmm_hook_address(LMM_HOOK_UNGROUPED);
 	pageblock.boost_factor = (const int *)lmm_hook_address(LMM_HOOK_BOOST_FACTOR);
 	pageblock_filter_start();
 	/* The filter has to know the request that asks for a fallback. */
@@ -86,10 +85,9 @@ static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)
 	}
 }
 
+/* A policy that is on is at work. */
 static void pageblock_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
-	if (READ_ONCE(*pageblock.ungrouped))
-		scnprintf(why, len, "hands off: too little memory to group pages by mobility");
 }
 
 static const struct lmm_subscription pageblock_subscriptions[] = {
@@ -102,8 +100,6 @@ static const struct lmm_subscription pageblock_subscriptions[] = {
 	LMM_NEEDS(COMPACT_BEGIN,
 		  "all of the policy, which would not know who has tried to make room"),
 	LMM_USES(MIXED, "counters claimed and mixed"),
-	LMM_NEEDS(UNGROUPED,
-		  "all of the policy, which would act where memory is too small for grouping"),
 	LMM_NEEDS(BOOST_FACTOR,
 		  "all of the policy, which could not wake kswapd as a mix would have done"),
 	LMM_USES(MEM_HOTPLUG, "census, reserve, clean-up: memory could go while it is looked at"),

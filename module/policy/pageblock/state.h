@@ -86,7 +86,6 @@ struct pageblock_zone {
 /**
  * struct pageblock_state - the policy
  * @mode: how long mixing is refused; may change at any time
- * @ungrouped: kernel variable: too little memory to group pages by mobility
  * @boost_factor: kernel variable: limit of the boost in 1/10000 of the high watermark
  * @tried: what tasks have done to make room, by a hash of the task; no lock: two tasks that share a
  *	place may count a round of each other
@@ -112,7 +111,6 @@ struct pageblock_zone {
  */
 struct pageblock_state {
 	enum pageblock_mode mode;
-	const int *ungrouped;
 	const int *boost_factor;
 	struct pageblock_tried tried[BIT(PAGEBLOCK_TRIED_BITS)];
 	unsigned int reserve_blocks;

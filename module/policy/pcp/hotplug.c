@@ -12,7 +12,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "hook/kcall.h"
+#include "hook/hook.h"
 #include "state.h"
 
 static int pcp_cpu_online(unsigned int cpu)
@@ -102,6 +102,7 @@ static struct notifier_block pcp_memory_nb = {
  */
 int pcp_hotplug_start(void)
 {
+	struct percpu_rw_semaphore *hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
 	int err;
 
 	cpus_read_lock();
@@ -114,9 +115,9 @@ int pcp_hotplug_start(void)
 		return err;
 	pcp.cpuhp_state = err;
 	/* Not while memory is going offline. */
-	KCALL(mem_lock)();
+	percpu_down_read(hotplug);
 	register_memory_notifier(&pcp_memory_nb);
-	KCALL(mem_unlock)();
+	percpu_up_read(hotplug);
 	return 0;
 }
 

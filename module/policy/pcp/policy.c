@@ -237,9 +237,7 @@ static const struct lmm_subscription pcp_subscriptions[] = {
 	LMM_USES(HUGE_WANTED, "huge pages without MADV_HUGEPAGE may fail while lists hold pages"),
 	LMM_NEEDS(DRAIN_LIST, "all of the policy, which could not give back what a list holds"),
 	LMM_NEEDS(HIGH_FRACTION, "all of the policy, which would overrule a sysctl of the admin"),
-	LMM_NEEDS(MEM_LOCK,
-		  "all of the policy: switching on would not be safe while memory goes offline"),
-	LMM_NEEDS(MEM_UNLOCK,
+	LMM_NEEDS(MEM_HOTPLUG,
 		  "all of the policy: switching on would not be safe while memory goes offline"),
 };
 
