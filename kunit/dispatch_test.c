@@ -278,9 +278,9 @@ static void an_end_is_told(struct kunit *test)
 	lmm_events_start(1);
 	memset(dispatch_log, 0, sizeof(dispatch_log));
 	/* With the arguments of the debug kernel, 6.1. */
-	on_cma_start(NULL, "area", 1, 0);
-	on_cma_finish(NULL, "area", 0, &page, 1, 0);
-	on_cma_finish(NULL, "area", 0, NULL, 1, 0);
+	on_cma_start(NULL, "area", 1);
+	on_cma_finish(NULL, "area", 0, &page, 1);
+	on_cma_finish(NULL, "area", 0, NULL, 1);
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "fn");
 }
 

@@ -8,8 +8,9 @@
  * Context of the allocator's hooks: preemption off, any context the allocator may be called from;
  * refill and drain under pcp->lock too.  No sleeping, no printk, no allocation, no lock.  Hooks of
  * NUMA balancing run in a process; see struct lmm_events.  Probes of tracepoints see to preemption
- * themselves, because some kernels call them with preemption on (LMM_PROBES_WAIT_FOR_RCU).  Probes
- * name the arguments that they want; later arguments, which some kernels have, are not looked at.
+ * themselves, because kernels from 7.0 on call them with preemption on (a46023d5616e "tracing:
+ * Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast").  Probes name the arguments
+ * that they want; later arguments, which some kernels have, are not looked at.
  */
 #include <linux/kprobes.h>
 #include <linux/mm.h>
@@ -219,9 +220,9 @@ static void on_page_free(void *data, struct page *page, unsigned int order)
 	PROBE(LMM_HOOK_PAGE_FREE, tell_list_pages(page, order, -(1L << order)));
 }
 
-static void on_cma_start(LMM_CMA_START_ARGS)
+static void on_cma_start(void *data, const char *name, unsigned long count)
 {
-	PROBE(LMM_HOOK_CMA_START, TELL(cma_start, name, LMM_CMA_START_COUNT));
+	PROBE(LMM_HOOK_CMA_START, TELL(cma_start, name, count));
 }
 
 static void on_cma_busy(void *data, const char *name, unsigned long pfn,
@@ -231,7 +232,8 @@ static void on_cma_busy(void *data, const char *name, unsigned long pfn,
 }
 
 /* @page is NULL when nothing was got. */
-static void on_cma_finish(LMM_CMA_FINISH_ARGS)
+static void on_cma_finish(void *data, const char *name, unsigned long pfn, const struct page *page,
+			  unsigned long count)
 {
 	PROBE(LMM_HOOK_CMA_FINISH, TELL(cma_finish, name, pfn, page, count));
 }
@@ -242,7 +244,7 @@ static void on_cma_release(void *data, const char *name, unsigned long pfn,
 	PROBE(LMM_HOOK_CMA_RELEASE, TELL(cma_release, name, pfn, page, count));
 }
 
-static void on_reclaim_end(LMM_RECLAIM_END_ARGS)
+static void on_reclaim_end(void *data, unsigned long nr_reclaimed)
 {
 	PROBE(LMM_HOOK_RECLAIM_END, TELL(reclaim_end, nr_reclaimed));
 }

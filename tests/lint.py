@@ -2,6 +2,8 @@
 """make lint: each tool is one counted test."""
 
 import hashlib
+import re
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -100,6 +102,25 @@ def kernel_doc() -> str:
     return run(["perl", script, "-none", "-Werror", *files], "kernel-doc")
 
 
+def alloc_flags() -> Iterator[str]:
+    """Flags of compat.h that differ from those of a kernel's source: neither headers nor BTF know.
+
+    The sources are those that are in the cache, at least that of checkpatch.
+    """
+    ours = dict(re.findall(r"^#define LMM_(ALLOC_\w+)\s+(0x\w+)$",
+                           (ROOT / "module/compat/compat.h").read_text(encoding="utf-8"), re.M))
+    for tree in {source_tree(), *(cache_dir() / "source").glob("linux-source-*")}:
+        text = (tree / "mm/internal.h").read_text(encoding="utf-8")
+        for name, value in ours.items():
+            # The mask of the watermarks is what is below the first flag.
+            theirs = re.findall(rf"^#define {name}\s+(0x\w+)", text, re.M)
+            if name == "ALLOC_WMARK_MASK":
+                theirs = re.findall(r"^#define ALLOC_NO_WATERMARKS\s+(0x\w+)", text, re.M)
+                value = hex(int(value, 16) + 1)
+            if int(value, 16) not in [int(text, 16) for text in theirs]:
+                yield f"{tree.name}: {name} is not {value}"
+
+
 def ruff() -> str:
     """Python style and common faults."""
     return run([cache_dir() / "venv/bin/ruff", "check", "--no-cache", "."], "ruff")
@@ -154,6 +175,7 @@ def main() -> int:
               lambda: packages.check(ROOT, ours(".py")))
     stage.run("ruff", ruff)
     stage.run("mypy --strict", mypy)
+    stage.run("flags of requests are those of the sources", alloc_flags)
     stage.run("shellcheck", shellcheck)
     stage.run("what is made from the rows of knobs is up to date", tables_check)
     stage.run("kernels.toml, dkms.conf and docs/kernels.md agree", matrix.check)

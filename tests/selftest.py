@@ -74,13 +74,14 @@ REPORTS = [
     "[   12.345678] work func foo+0x0/0x1 [livemm] enqueued on deprecated workqueue. Use ...",
 ]
 # Releases of the matrix's series that are not Debian's.
-FOREIGN = """
-6.12.0-124.8.1.el10_1.x86_64 6.12.0-160000.37-default 6.12.0-107.el10uek.x86_64
-6.1.141-155.222.amzn2023.x86_64 6.12.46-66.121.amzn2023.x86_64 7.2.6-1-cachyos 7.2.5-arch1-1
-7.2.4-200.fc44.x86_64 6.12.95 6.1.141 7.2.0-rc4+ 6.1.15-1-pve 6.1.0-1036-oem
-6.12.9-1-liquorix-amd64 6.12.46-x64v3-xanmod1 6.12.47+rpt-rpi-v8 6.12.33-production+truenas
-6.12.46-flatcar 6.12.31-talos 6.1.21.2-microsoft-standard-WSL2 6.1.123+
-""".split()
+FOREIGN = [
+    "6.12.0-124.8.1.el10_1.x86_64", "6.12.0-160000.37-default", "6.12.0-107.el10uek.x86_64",
+    "6.1.141-155.222.amzn2023.x86_64", "6.12.46-66.121.amzn2023.x86_64", "7.2.6-1-cachyos",
+    "7.2.5-arch1-1", "7.2.4-200.fc44.x86_64", "6.12.95", "6.1.141", "7.2.0-rc4+", "6.1.15-1-pve",
+    "6.1.0-1036-oem", "6.12.9-1-liquorix-amd64", "6.12.46-x64v3-xanmod1", "6.12.47+rpt-rpi-v8",
+    "6.12.33-production+truenas", "6.12.46-flatcar", "6.12.31-talos",
+    "6.1.21.2-microsoft-standard-WSL2", "6.1.123+",
+]
 HARMLESS = """
 [    0.000000] Command line: panic_on_warn=1 oops=panic panic=-1
 [    0.000000] kasan: KernelAddressSanitizer initialized

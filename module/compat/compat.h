@@ -2,7 +2,8 @@
 /*
  * compat.h - what differs between the kernels that livemm runs on
  *
- * The only place that knows kernel versions.  Everywhere else asks for a capability by name.
+ * The only place that knows kernel versions.  Everywhere else asks for a capability by name.  A
+ * version decides only what no macro of the headers, and no alternative in hook/rows.h, tells.
  * Prototypes that differ are here as lists of arguments, for hook/rows.h.  A function that is
  * inlined away shows at run time: verification finds such a difference on the running kernel.
  */
@@ -10,33 +11,38 @@
 #define LIVEMM_COMPAT_COMPAT_H
 
 #include <linux/debugfs.h>
+#include <linux/gfp.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
+#include <linux/pagemap.h>
 #include <linux/spinlock.h>
 #include <linux/version.h>
 
 /*
- * The kernel tunes pcp->high itself, between high_min and high_max; before,
- * pcp->high was set once from zone->pageset_high.
- * Upstream 90b41691b988 ("mm: add framework for PCP high auto-tuning"), 6.7.
+ * The kernel tunes pcp->high itself, between high_min and high_max; before, pcp->high was set once
+ * from zone->pageset_high, a burst of frees with one block of order 1 to 3 emptied the whole list,
+ * and a page on a list kept its migratetype.
+ * Upstream 90b41691b988 ("mm: add framework for PCP high auto-tuning"), ca71fe1ad922 ("mm, pcp:
+ * avoid to drain PCP when process exit"), which has the macro, and 17edeb5d3f76 ("mm: page_alloc:
+ * remove pcppage migratetype caching"), 6.7.
  */
-#define LMM_TUNES_LISTS		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0))
+#ifdef PCPF_PREV_FREE_HIGH_ORDER
+#define LMM_TUNES_LISTS		1
+#else
+#define LMM_TUNES_LISTS		0
+#endif
+#define LMM_DRAINS_LIST_AT_EXIT	(!LMM_TUNES_LISTS)
 
 /*
- * Freeing one block of order 1 to 3 in a burst of frees empties the whole list.
- * Upstream ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit"), 6.7.
+ * A kernel without this flag is older than 6.1.72.  Before 6.1.57 whoever took pcp->lock had to
+ * have interrupts off.
+ * Upstream 0201ebf274a3 ("mm: merge folio_has_private()/filemap_release_folio() call pairs"), 6.6
+ * and 6.1.72; 574907741599 ("mm/page_alloc: leave IRQs enabled for per-cpu page allocations"), 6.2
+ * and 6.1.57.
  */
-#define LMM_DRAINS_LIST_AT_EXIT	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0))
-
-/*
- * An interrupt may wait for pcp->lock (free_unref_page_list()), and the drain of a list takes
- * zone->lock with interrupts as they are: whoever takes pcp->lock has interrupts off.  Afterwards
- * interrupts only try the lock.
- * Upstream 574907741599 ("mm/page_alloc: leave IRQs enabled for per-cpu page allocations"), 6.2 and
- * 6.1.57.
- */
-#define LMM_PCP_LOCK_NEEDS_IRQS_OFF	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 57))
+static_assert(AS_RELEASE_ALWAYS > 0);
 
 /*
  * A free drains a list in parts of a batch, each under a hold of zone->lock of its own.
@@ -67,40 +73,6 @@
 #endif
 
 /*
- * ops_func decides whether a direct call and a livepatch may share a site.  Since 7.0 ops_func
- * gets the address of the site.
- * Upstream 956747efd82a ("ftrace: Factor ftrace_ops ops_func interface"), 7.0.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
-#define LMM_OPS_FUNC_ARGS \
-	struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd
-#else
-#define LMM_OPS_FUNC_ARGS	struct ftrace_ops *ops, enum ftrace_ops_cmd cmd
-#endif
-
-/*
- * Since 7.2 a BPF program at the entry of a function is a node of a link, and a function of its own
- * attaches a program to many functions at once.
- * Upstream 65499074efaf ("bpf: Add struct bpf_tramp_node object") and aef4dfa790b2 ("bpf: Add
- * bpf_trampoline_multi_attach/detach functions"), 7.2.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
-#define LMM_BPF_LINK_ARGS \
-	struct bpf_tramp_node *node, struct bpf_trampoline *tr, struct bpf_prog *tgt_prog
-#else
-#define LMM_BPF_LINK_ARGS \
-	struct bpf_tramp_link *link, struct bpf_trampoline *tr, struct bpf_prog *tgt_prog
-#endif
-
-/*
- * The function that attaches one program has no third argument in 6.1 before 6.1.191 and in 6.12
- * before 6.12.5.  Which arguments a kernel has is seen by BTF.
- * Upstream d6083f040d5d ("bpf: Prevent tailcall infinite loop caused by freplace"), 6.13; stable
- * took the commit.
- */
-#define LMM_BPF_LINK_EARLY_ARGS	struct bpf_tramp_link *link, struct bpf_trampoline *tr
-
-/*
  * An ftrace callback finds the registers inside struct ftrace_regs.  Since 6.13, and in 6.12 by
  * way of stable, only a macro reaches the registers.
  * Upstream 7888af4166d4 ("ftrace: Make ftrace_regs abstract from direct use"), 6.13.
@@ -112,23 +84,21 @@
 #endif
 
 /*
- * The highest order of a free block.
- * Upstream 5e0a760b4441 ("mm, treewide: rename MAX_ORDER to MAX_PAGE_ORDER"), 6.8;
- * before 23baf831a32c ("mm, treewide: redefine MAX_ORDER sanely"), 6.4, MAX_ORDER was
- * the highest order plus 1.
+ * The highest order of a free block.  MAX_ORDER was the highest order plus 1; from 6.4 to 6.7,
+ * which no supported kernel is, MAX_ORDER was the highest order.
+ * Upstream 5e0a760b4441 ("mm, treewide: rename MAX_ORDER to MAX_PAGE_ORDER"), 6.8.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#ifdef MAX_PAGE_ORDER
 #define LMM_MAX_ORDER	MAX_PAGE_ORDER
-#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
-#define LMM_MAX_ORDER	MAX_ORDER
 #else
 #define LMM_MAX_ORDER	(MAX_ORDER - 1)
 #endif
 
 /*
- * Flags of an allocation inside the allocator (mm/internal.h, which modules do not
- * see), the same from 6.1 to 7.2: the watermark that applies (enum zone_watermarks),
- * and the reserves that may be used.
+ * Flags of an allocation inside the allocator: the watermark that applies (enum zone_watermarks),
+ * and the reserves that may be used.  These are macros of mm/internal.h, which neither headers nor
+ * BTF have.  They are the same in Debian's 6.1.192, 6.12.117 and 7.2.12; lint compares them with
+ * the sources that are there, and hook/release.h takes Debian's kernels alone.
  */
 #define LMM_ALLOC_WMARK_MASK	0x03
 #define LMM_ALLOC_NO_WATERMARKS	0x04
@@ -143,10 +113,10 @@
  * without the boost; since 6.3, to half of the min watermark (ALLOC_MIN_RESERVE).
  * Upstream 2973d8229b78 ("mm: discard __GFP_ATOMIC"), 6.3.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-#define LMM_GFP_PAST_BOOST	__GFP_HIGH
-#else
+#ifdef __GFP_ATOMIC
 #define LMM_GFP_PAST_BOOST	__GFP_ATOMIC
+#else
+#define LMM_GFP_PAST_BOOST	__GFP_HIGH
 #endif
 
 /* The migratetype of CMA memory; without CONFIG_CMA there is none. */
@@ -164,12 +134,13 @@
 #endif
 
 /*
- * Compaction keeps the free pages that it has isolated in a list an order.
+ * Compaction keeps the free pages that it has isolated in a list an order.  The macro came just
+ * before; COPY() of hook/rows.h has the last word.
  * Upstream 733aea0b3a7b ("mm/compaction: add support for >0 order folio memory
  * compaction."), 6.9.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
-#define LMM_COMPACT_LISTS	(LMM_MAX_ORDER + 1)
+#ifdef NR_PAGE_ORDERS
+#define LMM_COMPACT_LISTS	NR_PAGE_ORDERS
 #else
 #define LMM_COMPACT_LISTS	1
 #endif
@@ -195,8 +166,11 @@ struct alloc_context {
 };
 
 /*
- * Migration takes functions that allocate and free folios; before, pages.
- * Upstream 4e096ae1801e ("mm: convert migrate_pages() to work on folios"), 6.5.
+ * Migration takes functions that allocate and free folios; before, pages.  folio_isolate_lru()
+ * returns whether the folio was taken off its LRU list; before, an errno.  Verification refuses the
+ * kernels that have one and not the other.
+ * Upstream 4e096ae1801e ("mm: convert migrate_pages() to work on folios"), 6.5, and be2d57563822
+ * ("mm: change to return bool for folio_isolate_lru()"), 6.3.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #define LMM_MIGRATE_ARGS \
@@ -204,12 +178,16 @@ struct alloc_context {
 	long unsigned int private, enum migrate_mode mode, int reason, \
 	unsigned int *ret_succeeded
 #define lmm_moved	folio
+#define lmm_isolated_t	bool
+#define lmm_isolated(ret)	(ret)
 #else
 #define LMM_MIGRATE_ARGS \
 	struct list_head *from, new_page_t *get_new_page, free_page_t *put_new_page, \
 	long unsigned int private, enum migrate_mode mode, int reason, \
 	unsigned int *ret_succeeded
 #define lmm_moved	page
+#define lmm_isolated_t	int
+#define lmm_isolated(ret)	(!(ret))
 #endif
 
 /*
@@ -218,18 +196,10 @@ struct alloc_context {
  * other larger folios of anonymous memory did not exist.
  * Upstream 19eaf44954df ("mm: thp: support allocation of anonymous multi-size THP"), 6.8.
  */
-#define LMM_MOVES_LARGE		(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0))
-
-/*
- * folio_isolate_lru() returns whether the folio was taken off its LRU list; before, an errno.
- * Upstream be2d57563822 ("mm: change to return bool for folio_isolate_lru()"), 6.3.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-#define lmm_isolated_t		bool
-#define lmm_isolated(ret)	(ret)
+#ifdef THP_ORDERS_ALL_ANON
+#define LMM_MOVES_LARGE		1
 #else
-#define lmm_isolated_t		int
-#define lmm_isolated(ret)	(!(ret))
+#define LMM_MOVES_LARGE		0
 #endif
 
 /*
@@ -329,7 +299,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
  * pageblock's flags.
  * Upstream 42f46ed99ac6 ("mm/page_alloc: pageblock flags functions clean up"), 6.17.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#ifndef MIGRATETYPE_MASK
 #define LMM_BLOCK_TYPE_SYMBOL	get_pfnblock_migratetype
 #define LMM_BLOCK_TYPE_RETURN	enum migratetype
 #define LMM_BLOCK_TYPE_ARGS	const struct page *page, long unsigned int pfn
@@ -352,7 +322,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
  * undo_isolate_page_range()") and d1554fb63020 ("mm/page_isolation: remove migratetype
  * parameter from more functions"), 6.17.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#ifndef MIGRATETYPE_MASK
 #define LMM_ISOLATE_ARGS \
 	long unsigned int start_pfn, long unsigned int end_pfn, enum pb_isolate_mode mode
 #define LMM_RELEASE_ARGS	long unsigned int start_pfn, long unsigned int end_pfn
@@ -377,84 +347,33 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
  * The low bits of a page's mapping that are flags.
  * Upstream df25569d401e ("mm: rename PAGE_MAPPING_* to FOLIO_MAPPING_*"), 6.17.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#ifdef FOLIO_MAPPING_FLAGS
 #define LMM_MAPPING_FLAGS	FOLIO_MAPPING_FLAGS
 #else
 #define LMM_MAPPING_FLAGS	PAGE_MAPPING_FLAGS
 #endif
 
 /*
- * Before a page leaves the mapping of a file system with a local cache, the file system is asked,
- * even without private data.
- * Upstream 0201ebf274a3 ("mm: merge folio_has_private()/filemap_release_folio() call pairs"), 6.6;
- * 6.1.72 of stable has the commit.
+ * The flags of a page; since 53fbef56e07d ("mm: introduce memdesc_flags_t", 6.18) a struct of one
+ * word.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 72)
-#define lmm_mapping_asks(mapping)	mapping_release_always(mapping)
-#else
-#define lmm_mapping_asks(mapping)	false
-#endif
+#define lmm_page_flags(page)	((unsigned long *)&(page)->flags)
+static_assert(sizeof_field(struct page, flags) == sizeof(unsigned long));
 
 /*
- * The flags of a page are a struct.
- * Upstream 53fbef56e07d ("mm: introduce memdesc_flags_t"), 6.18.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
-#define lmm_page_flags(page)	(&(page)->flags.f)
-#else
-#define lmm_page_flags(page)	(&(page)->flags)
-#endif
-
-/*
- * Probes of tracepoints run with preemption off, so a wait for probes is also a wait for an
- * RCU grace period; since 7.0 probes run under SRCU.
- * Upstream a46023d5616e ("tracing: Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with
- * SRCU-fast"), 7.0.
- */
-#define LMM_PROBES_WAIT_FOR_RCU	(LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0))
-
-/*
- * The tracepoint at the start of a CMA allocation has the free and total pages of the area.
- * Upstream 0cd01c4a5cc1 ("mm/cma: add 'available count' and 'total count' to
- * trace_cma_alloc_start"), 6.18.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
-#define LMM_CMA_START_ARGS \
-	void *__data, const char *name, long unsigned int request_count, \
-	long unsigned int available_count, long unsigned int total_count, unsigned int align
-#define LMM_CMA_START_COUNT	request_count
-#else
-#define LMM_CMA_START_ARGS \
-	void *__data, const char *name, long unsigned int count, unsigned int align
-#define LMM_CMA_START_COUNT	count
-#endif
-
-/*
- * The tracepoint at the end of a CMA allocation has the errno.
- * Upstream cb6c33d4dc09 ("cma: tracing: print alloc result in trace_cma_alloc_finish"), 6.3.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-#define LMM_CMA_FINISH_ARGS \
-	void *__data, const char *name, long unsigned int pfn, const struct page *page, \
-	long unsigned int count, unsigned int align, int errorno
-#else
-#define LMM_CMA_FINISH_ARGS \
-	void *__data, const char *name, long unsigned int pfn, const struct page *page, \
-	long unsigned int count, unsigned int align
-#endif
-
-/*
- * The tracepoint at the end also fires for an allocation of more pages than the area has.
+ * The tracepoint at the end of a CMA allocation also fires for an allocation of more pages than the
+ * area has.
  * Upstream c009da4258f9 ("mm, cma: support multiple contiguous ranges, if requested"), 6.15.
  */
-#define LMM_CMA_ENDS_ALWAYS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))
+#define LMM_CMA_ENDS_ALWAYS	LMM_HAS_CMA_PIECES
 
 /*
  * A CMA area may have several ranges.  struct cma (mm/cma.h) up to the last member that we read; in
  * the bitmap a bit stands for 2^order_per_bit pages that an owner has.
  * Upstream c009da4258f9 ("mm, cma: support multiple contiguous ranges, if requested"), 6.15.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#define LMM_HAS_CMA_PIECES	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0))
+#if LMM_HAS_CMA_PIECES
 struct cma_memrange {
 	unsigned long base_pfn;
 	unsigned long count;
@@ -514,19 +433,7 @@ struct cma {
 #endif
 
 /*
- * The tracepoint at the end of direct reclaim has the memory cgroup; NULL for reclaim of a zone.
- * Upstream 874a0a566ede ("mm: vmscan: add cgroup IDs to vmscan tracepoints"), 7.1.
- */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 1, 0)
-#define LMM_RECLAIM_END_ARGS \
-	void *__data, long unsigned int nr_reclaimed, struct mem_cgroup *memcg
-#else
-#define LMM_RECLAIM_END_ARGS \
-	void *__data, long unsigned int nr_reclaimed
-#endif
-
-/*
- * The workqueue for work that may run on any CPU; a kernel with the new name warns of the old.
+ * The workqueue for work that may run on any CPU; a kernel from 6.17 on warns of the old name.
  * Upstream 128ea9f6ccfb ("workqueue: Add system_percpu_wq and system_dfl_wq"), 6.17.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
@@ -537,15 +444,12 @@ struct cma {
 
 /*
  * Timers.
- * Upstream 8fa7292fee5c ("treewide: Switch/rename to timer_delete[_sync]()"), 6.15, and
- * 9779489a31d7 ("hrtimers: Delete hrtimer_init()"), 6.15.
+ * Upstream 9779489a31d7 ("hrtimers: Delete hrtimer_init()"), 6.15.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
-#define lmm_timer_delete_sync(timer)	timer_delete_sync(timer)
 #define lmm_hrtimer_setup(timer, handler, clock, mode) \
 	hrtimer_setup(timer, handler, clock, mode)
 #else
-#define lmm_timer_delete_sync(timer)	del_timer_sync(timer)
 #define lmm_hrtimer_setup(timer, handler, clock, mode) ({	\
 	struct hrtimer *_timer = (timer);			\
 								\

@@ -12,7 +12,6 @@
 #define LIVEMM_COMPAT_PAGESET_H
 
 #include <linux/atomic.h>
-#include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -178,33 +177,6 @@ static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
 }
 
 /**
- * lmm_pageset_irqs_off() - before pcp->lock is taken, as this kernel takes the lock
- *
- * Context: any.
- * Return: for lmm_pageset_irqs_back().
- */
-static inline unsigned long lmm_pageset_irqs_off(void)
-{
-	unsigned long flags = 0;
-
-	if (LMM_PCP_LOCK_NEEDS_IRQS_OFF)
-		local_irq_save(flags);
-	return flags;
-}
-
-/**
- * lmm_pageset_irqs_back() - after pcp->lock was released
- * @flags: result of lmm_pageset_irqs_off()
- *
- * Context: any.
- */
-static inline void lmm_pageset_irqs_back(unsigned long flags)
-{
-	if (LMM_PCP_LOCK_NEEDS_IRQS_OFF)
-		local_irq_restore(flags);
-}
-
-/**
  * lmm_pageset_filled() - pages came to a list from elsewhere than the buddy
  * @zone: zone of the list
  * @pcp: the list
@@ -253,7 +225,7 @@ static inline bool lmm_pageset_drains_in_parts(const struct per_cpu_pages *pcp, 
  * Upstream "mm: add CONFIG_PAGE_BLOCK_ORDER to select page block order", 6.16, which a later commit
  * renames to CONFIG_PAGE_BLOCK_MAX_ORDER.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0) && defined(CONFIG_TRANSPARENT_HUGEPAGE)
+#if defined(PAGE_BLOCK_MAX_ORDER) && defined(CONFIG_TRANSPARENT_HUGEPAGE)
 static_assert(pageblock_order == HPAGE_PMD_ORDER,
 	      "livemm needs pageblocks of the size of a huge page: CONFIG_PAGE_BLOCK_MAX_ORDER");
 #endif
@@ -296,7 +268,7 @@ static inline unsigned int lmm_pindex(unsigned int order, unsigned int migratety
  */
 static inline void lmm_page_type_copy(struct page *to, const struct page *from)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#if !LMM_TUNES_LISTS
 	to->index = from->index;
 #endif
 }

@@ -31,8 +31,11 @@
 /* Number of tasks in make_rooms(); a task may sleep there. */
 static atomic_t inside = ATOMIC_INIT(0);
 
-/* entry.S keeps the stack as a livepatch needs it, with or without a livepatch. */
-static int share_with_livepatch(LMM_OPS_FUNC_ARGS)
+/*
+ * entry.S keeps the stack as a livepatch needs it, with or without a livepatch.  The arguments,
+ * which 956747efd82a ("ftrace: Factor ftrace_ops ops_func interface", 7.0) changed, do not matter.
+ */
+static int share_with_livepatch(void)
 {
 	return 0;
 }
@@ -42,7 +45,7 @@ static int direct_register(struct lmm_hook *hook)
 	int err;
 
 	memset(&hook->ops, 0, sizeof(hook->ops));
-	hook->ops.ops_func = share_with_livepatch;
+	hook->ops.ops_func = (void *)share_with_livepatch;
 	err = ftrace_set_filter_ip(&hook->ops, hook->addr, 0, 0) ?:
 	      lmm_direct_register(&hook->ops, (unsigned long)hook->handler);
 	if (err)

@@ -7,10 +7,18 @@
  * preempted anywhere in this file.  Disarming waits for such a thread:
  * unregister_ftrace_function() waits for RCU tasks, for ops that a module owns.
  */
+#include <linux/linkage.h>
+#include <asm/ibt.h>
 #include <asm/percpu.h>
 
-#include "compat/linkage.h"
 #include "entry.h"
+
+/*
+ * A function whose address is taken begins with ENDBR on a kernel with IBT; SYM_FUNC_START() adds
+ * it on some kernels.  There is no CALL_DEPTH_ACCOUNT: with retbleed=stuff the kernel then counts a
+ * return that no call has counted, and stuffs the return buffer too early, never too late.
+ */
+#define LMM_START(name)	SYM_START(name, SYM_L_GLOBAL, SYM_A_ALIGN) ENDBR
 
 /* Call with the function's arguments, and keep them. */
 .macro LMM_CALL handler
@@ -30,8 +38,7 @@
 .endm
 
 .macro LMM_ENTRY name handler calls
-SYM_FUNC_START(\name)
-	LMM_ENDBR
+LMM_START(\name)
 	incl	PER_CPU_VAR(\calls)
 	testl	$(LMM_ENTRY_EVERY - 1), PER_CPU_VAR(\calls)
 	jnz	.Lout_\name
@@ -49,8 +56,7 @@ LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_calls_hint_fault
  * five stores if the request is to be noted.  The stack pointer later tells whether the noted
  * request is the request of the caller.
  */
-SYM_FUNC_START(lmm_entry_request)
-	LMM_ENDBR
+LMM_START(lmm_entry_request)
 	cmpw	$LMM_REQUEST_NOTE, lmm_request_wants(%rip)
 	je	.Lnote
 	ja	.Lcall
@@ -74,22 +80,19 @@ SYM_FUNC_END(lmm_entry_request)
  * Runs at every look-up of a buffer.  The fourth argument has the gfp flags for a new page of
  * buffers.
  */
-SYM_FUNC_START(lmm_entry_buffer)
-	LMM_ENDBR
+LMM_START(lmm_entry_buffer)
 	andl	lmm_buffer_gfp_mask(%rip), %ecx
 	RET
 SYM_FUNC_END(lmm_entry_buffer)
 
 /* Runs when a BPF program is about to be called at a function. */
-SYM_FUNC_START(lmm_entry_bpf_link)
-	LMM_ENDBR
+LMM_START(lmm_entry_bpf_link)
 	LMM_CALL lmm_direct_bpf_link
 	RET
 SYM_FUNC_END(lmm_entry_bpf_link)
 
 /* Runs when BPF programs are about to be called at many functions. */
-SYM_FUNC_START(lmm_entry_bpf_links)
-	LMM_ENDBR
+LMM_START(lmm_entry_bpf_links)
 	LMM_CALL lmm_direct_bpf_links
 	RET
 SYM_FUNC_END(lmm_entry_bpf_links)

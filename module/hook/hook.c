@@ -541,8 +541,7 @@ void lmm_hooks_disarm(unsigned int client)
 	}
 	/* Handlers run with preemption off, whatever the mechanism. */
 	tracepoint_synchronize_unregister();
-	if (!LMM_PROBES_WAIT_FOR_RCU)
-		synchronize_rcu();
+	synchronize_rcu();
 	mutex_lock(&hold_lock);
 	lmm_klp_release(BIT(client));
 	mutex_unlock(&hold_lock);

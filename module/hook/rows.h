@@ -26,7 +26,7 @@
  *		a function whose address we need
  *	OR(ID, name, symbol, return type, arguments)
  *		the second choice for the row above: another symbol, or another prototype of the
- *		same symbol; LIVEPATCH_OR() below a row of LIVEPATCH()
+ *		same symbol; OR2() is the third, and LIVEPATCH_OR() stands below LIVEPATCH()
  *	DATA(ID, name, type, variable)
  *		a variable that we read
  *	CALLED_BY(function, calls, caller or names of the caller)
@@ -74,6 +74,9 @@
 #endif
 #ifndef OR
 #define OR(...)
+#endif
+#ifndef OR2
+#define OR2(...)
 #endif
 #ifndef DATA
 #define DATA(...)
@@ -136,8 +139,12 @@ KPROBE(BULK_REQUEST, bulk_request, alloc_pages_bulk_noprof, long unsigned int, g
 OR(BULK_REQUEST, bulk_request, alloc_pages_bulk_noprof, long unsigned int, gfp_t gfp,
    int preferred_nid, nodemask_t *nodemask, int nr_pages, struct page **page_array)
 /* A BPF program is about to be called at a function, and at many functions. */
-DIRECT_ALONE(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, LMM_BPF_LINK_ARGS)
-OR(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, LMM_BPF_LINK_EARLY_ARGS)
+DIRECT_ALONE(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, struct bpf_tramp_node *node,
+	     struct bpf_trampoline *tr, struct bpf_prog *tgt_prog)
+OR(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, struct bpf_tramp_link *link,
+   struct bpf_trampoline *tr, struct bpf_prog *tgt_prog)
+OR2(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, struct bpf_tramp_link *link,
+    struct bpf_trampoline *tr)
 DIRECT_ALONE(BPF_LINKS, bpf_links, bpf_trampoline_multi_attach, int, struct bpf_prog *prog,
 	     u32 *ids, struct bpf_tracing_multi_link *link)
 /* A thread had a NUMA hint fault. */
@@ -156,7 +163,10 @@ DIRECT(BUFFER, buffer, bdev_getblk, struct buffer_head *, struct block_device *b
 OR(BUFFER, buffer, __getblk_gfp, struct buffer_head *, struct block_device *bdev, sector_t block,
    unsigned int size, gfp_t gfp)
 /* A thread has reclaimed for its request. */
-TRACEPOINT(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, void, LMM_RECLAIM_END_ARGS)
+TRACEPOINT(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, void, void *__data,
+	   long unsigned int nr_reclaimed)
+OR(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, void, void *__data,
+   long unsigned int nr_reclaimed, struct mem_cgroup *memcg)
 /* A thread will compact for its request. */
 TRACEPOINT(COMPACT_BEGIN, compact_begin, mm_compaction_try_to_compact_pages, void, void *__data,
 	   int order, gfp_t gfp_mask, int prio)
@@ -164,13 +174,21 @@ TRACEPOINT(COMPACT_BEGIN, compact_begin, mm_compaction_try_to_compact_pages, voi
 TRACEPOINT(MIXED, mixed, mm_page_alloc_extfrag, void, void *__data, struct page *page,
 	   int alloc_order, int fallback_order, int alloc_migratetype, int fallback_migratetype)
 /* An owner of CMA memory wants contiguous pages. */
-TRACEPOINT(CMA_START, cma_start, cma_alloc_start, void, LMM_CMA_START_ARGS)
+TRACEPOINT(CMA_START, cma_start, cma_alloc_start, void, void *__data, const char *name,
+	   long unsigned int request_count, long unsigned int available_count,
+	   long unsigned int total_count, unsigned int align)
+OR(CMA_START, cma_start, cma_alloc_start, void, void *__data, const char *name,
+   long unsigned int count, unsigned int align)
 /* A range of CMA memory could not be emptied for an owner. */
 TRACEPOINT(CMA_BUSY, cma_busy, cma_alloc_busy_retry, void, void *__data, const char *name,
 	   long unsigned int pfn, const struct page *page, long unsigned int count,
 	   unsigned int align)
 /* An owner of CMA memory has got contiguous pages, or has got none. */
-TRACEPOINT(CMA_FINISH, cma_finish, cma_alloc_finish, void, LMM_CMA_FINISH_ARGS)
+TRACEPOINT(CMA_FINISH, cma_finish, cma_alloc_finish, void, void *__data, const char *name,
+	   long unsigned int pfn, const struct page *page, long unsigned int count,
+	   unsigned int align, int errorno)
+OR(CMA_FINISH, cma_finish, cma_alloc_finish, void, void *__data, const char *name,
+   long unsigned int pfn, const struct page *page, long unsigned int count, unsigned int align)
 /* An owner of CMA memory has released pages. */
 TRACEPOINT(CMA_RELEASE, cma_release, cma_release, void, void *__data, const char *name,
 	   long unsigned int pfn, const struct page *page, long unsigned int count)
@@ -276,6 +294,7 @@ CALLED_BY(free_frozen_page_commit, 1, "free_unref_folios")
 #undef CALL
 #undef CODE
 #undef OR
+#undef OR2
 #undef DATA
 #undef COPY
 #undef VALUE

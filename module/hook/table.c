@@ -73,6 +73,7 @@ struct lmm_hook lmm_hooks[LMM_NR_HOOKS] = {
 #define CODE(id, name, ...)						\
 	ROW(id, LMM_MECH_CALL, name) SYMBOL(id, 0, name, __VA_ARGS__)
 #define OR(id, ...)	SYMBOL(id, 1, __VA_ARGS__)
+#define OR2(id, ...)	SYMBOL(id, 2, __VA_ARGS__)
 #define DATA(id, name, type, variable)					\
 	ROW(id, LMM_MECH_DATA, name) VARIABLE(id, type, variable)
 #include "rows.h"

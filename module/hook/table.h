@@ -62,7 +62,7 @@ struct lmm_hook_alternative {
 	const char *proto;
 };
 
-#define LMM_HOOK_ALTERNATIVES	2
+#define LMM_HOOK_ALTERNATIVES	3
 
 /* A user of hooks is a client in one of its modes.  The hook layer knows no policy. */
 #define LMM_MAX_CLIENTS		8

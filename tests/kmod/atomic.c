@@ -63,7 +63,7 @@ static void __exit lmm_atomic_exit(void)
 	unsigned int i;
 
 	/* That only the timer itself arms it again does not matter to this. */
-	lmm_timer_delete_sync(&arrival);
+	timer_delete_sync(&arrival);
 	for (i = 0; i < HELD; i++)
 		packet_drop(i);
 }

@@ -110,7 +110,7 @@ static struct lmm_page_facts facts_of(struct folio *folio, const struct lmm_move
 		facts.cached = true;
 		facts.bound = mapping_binds(mapping, move->stranger);
 		facts.migrates = mapping->a_ops->migrate_folio;
-		facts.asks = lmm_mapping_asks(mapping);
+		facts.asks = mapping_release_always(mapping);
 	}
 	rcu_read_unlock();
 	return facts;

@@ -196,7 +196,6 @@ int pcp_list_drain_from(struct per_cpu_pages *pages, struct pcp_list *list, int 
 static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pcp_list *list,
 		       int high)
 {
-	unsigned long flags;
 	int before, count;
 
 	if (!lmm_hook_available(LMM_HOOK_DRAIN)) {
@@ -204,7 +203,6 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pc
 		return;
 	}
 	/* Interrupts stay on, but in the kernel's drain. */
-	flags = lmm_pageset_irqs_off();
 	spin_lock(&pages->lock);
 	before = pages->count;
 	count = min(before - high, lmm_give_pages(lmm_pageset_default(zone).high,
@@ -213,7 +211,6 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pc
 		KCALL(drain)(zone, count, pages, pcp_list_drain_from(pages, list, count, 0));
 	count = before - pages->count;
 	spin_unlock(&pages->lock);
-	lmm_pageset_irqs_back(flags);
 	if (count)
 		lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
 }

@@ -57,13 +57,9 @@ void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
  */
 void hand_free(struct zonelock_hand *hand)
 {
-	unsigned long flags;
-
 	if (!hand->blocks)
 		return;
-	flags = lmm_pageset_irqs_off();
 	KCALL(drain)(hand->zone, hand->pages.count, &hand->pages, 0);
-	lmm_pageset_irqs_back(flags);
 	hand->blocks = 0;
 }
 

@@ -496,7 +496,6 @@ void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
 	unsigned int kind = lmm_pindex(order, migratetype);
 	struct list_head *list;
-	unsigned long flags;
 
 	if (kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES)
 		return;
@@ -504,13 +503,11 @@ void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
 	list = &pages->lists[kind];
 	if (READ_ONCE(list->next) != list || !depot_stocked(&zonelock_of(zone)->depot))
 		return;
-	flags = lmm_pageset_irqs_off();
 	if (spin_trylock(&pages->lock)) {
 		if (list_empty(list) && lmm_pageset_read(pages).high)
 			list_top_up(zone, pages, kind);
 		spin_unlock(&pages->lock);
 	}
-	lmm_pageset_irqs_back(flags);
 }
 
 /**
@@ -530,11 +527,9 @@ void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migrate
 	unsigned int kind = lmm_pindex(0, migratetype);
 	struct list_head *list = &pcp->lists[kind];
 	unsigned int have, got = 1;
-	unsigned long flags;
 
 	if (!depot_stocked(&zonelock_of(zone)->depot))
 		return;
-	flags = lmm_pageset_irqs_off();
 	if (spin_trylock(&pcp->lock)) {
 		pages = min_t(unsigned int, pages, DEPOT_BATCH_MAX);
 		have = lmm_pageset_read(pcp).high ? length_to(list, pages) : pages;
@@ -542,7 +537,6 @@ void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migrate
 			got = list_top_up(zone, pcp, kind);
 		spin_unlock(&pcp->lock);
 	}
-	lmm_pageset_irqs_back(flags);
 }
 
 /**
