@@ -23,12 +23,11 @@ MODULES = ("livemm", "livemm_klp_lists", "livemm_klp_giveback", "livemm_klp_scan
            "livemm_klp_fallback")
 # Builds of livemm.ko that must be refused, by the make variable that spoils them.
 VARIANTS = {
-    "break-drain": "LMM_BREAK_HOOK=drain",
-    "break-drain_list": "LMM_BREAK_HOOK=drain_list",
-    "break-page_free": "LMM_BREAK_HOOK=page_free",
-    "name-drain_list": "LMM_BREAK_NAME=drain_list",
-    "data-high_fraction": "LMM_BREAK_DATA=percpu_pagelist_high_fraction",
-    "calls-drain_pages_zone": "LMM_BREAK_CALLS=drain_pages_zone",
+    "break-drain": "LMM_BREAK=drain",
+    "break-drain_list": "LMM_BREAK=drain_list",
+    "break-page_free": "LMM_BREAK=page_free",
+    "break-high_fraction": "LMM_BREAK=percpu_pagelist_high_fraction",
+    "break-drain_pages_zone": "LMM_BREAK=drain_pages_zone",
     "other-release": "LMM_BUILT_FOR=6.1.0-0-other",
     "other-build": "LMM_BUILT_VERSION=Debian 6.1.38-2",
     "other-vendor": "LMM_VENDOR=Ubuntu",

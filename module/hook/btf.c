@@ -58,8 +58,8 @@ int lmm_btf_init(void)
 	return 0;
 }
 
-static int prototype_print(const struct btf_type *proto, const char *pointer,
-			   const struct btf_type *named, char *buf, size_t len, unsigned int depth);
+static int prototype_print(const struct btf_type *proto, const char *pointer, char *buf, size_t len,
+			   unsigned int depth);
 
 /* Write type @id as C would; returns the characters written. */
 static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
@@ -79,7 +79,7 @@ static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
 	case BTF_KIND_PTR:
 		target = type_of(type->type);
 		if (target && BTF_INFO_KIND(target->info) == BTF_KIND_FUNC_PROTO)
-			return prototype_print(target, "(*)", NULL, buf, len, depth + 1);
+			return prototype_print(target, "(*)", buf, len, depth + 1);
 		used = type_print(type->type, buf, len, depth + 1);
 		return used + scnprintf(buf + used, len - used, "%s*",
 					used && buf[used - 1] == '*' ? "" : " ");
@@ -114,15 +114,13 @@ static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
 }
 
 /*
- * Write a prototype in the form that prototype.c reads.  @named has the names of the arguments
- * and may be NULL.  @pointer goes between the return type and the arguments.  Returns the
- * characters written.
+ * Write a prototype in the form that prototype.c reads.  @pointer goes between the return type and
+ * the arguments.  Returns the characters written.
  */
-static int prototype_print(const struct btf_type *proto, const char *pointer,
-			   const struct btf_type *named, char *buf, size_t len, unsigned int depth)
+static int prototype_print(const struct btf_type *proto, const char *pointer, char *buf, size_t len,
+			   unsigned int depth)
 {
 	const struct btf_param *param = (const struct btf_param *)(proto + 1);
-	const struct btf_param *names = named ? (const struct btf_param *)(named + 1) : NULL;
 	unsigned int nr = BTF_INFO_VLEN(proto->info);
 	unsigned int i;
 	int used;
@@ -130,7 +128,7 @@ static int prototype_print(const struct btf_type *proto, const char *pointer,
 	used = type_print(proto->type, buf, len, depth);
 	used += scnprintf(buf + used, len - used, " %s(%s", pointer, nr ? "" : "void");
 	for (i = 0; i < nr; i++) {
-		const char *name = NULL;
+		const char *name = name_of(param[i].name_off);
 
 		if (i)
 			used += scnprintf(buf + used, len - used, ", ");
@@ -140,8 +138,6 @@ static int prototype_print(const struct btf_type *proto, const char *pointer,
 			continue;
 		}
 		used += type_print(param[i].type, buf + used, len - used, depth);
-		if (names)
-			name = name_of(names[i].name_off);
 		if (name && *name)
 			used += scnprintf(buf + used, len - used, "%s%s",
 					  used && buf[used - 1] == '*' ? "" : " ", name);
@@ -165,17 +161,6 @@ static const struct btf_type *type_named(const char *name, u8 kind, int *err)
 	return type_of(id);
 }
 
-/* The prototype of function @name, or NULL with the errno in @err. */
-static const struct btf_type *function_proto(const char *name, int *err)
-{
-	const struct btf_type *type = type_named(name, BTF_KIND_FUNC, err);
-
-	if (!type)
-		return NULL;
-	type = type_of(type->type);
-	return type && BTF_INFO_KIND(type->info) == BTF_KIND_FUNC_PROTO ? type : NULL;
-}
-
 /**
  * lmm_btf_function() - the prototype of a function of the running kernel
  * @name: of the function, which may be static
@@ -187,50 +172,16 @@ static const struct btf_type *function_proto(const char *name, int *err)
  */
 int lmm_btf_function(const char *name, char *buf, size_t len)
 {
-	const struct btf_type *proto;
+	const struct btf_type *type;
 	int err;
 
-	proto = function_proto(name, &err);
-	if (!proto)
-		return err;
-	prototype_print(proto, "", proto, buf, len, 0);
-	return 0;
-}
-
-/**
- * lmm_btf_tracepoint() - the prototype of a tracepoint's probe
- * @name: of the tracepoint
- * @buf: gets "void (void *__data, type name, type name)"
- * @len: size of @buf
- *
- * The kernel keeps a typedef btf_trace_NAME for every tracepoint, without the names of
- * its arguments.  The names come from the function that calls the probes, where BTF has
- * that function.
- *
- * Context: process.
- * Return: 0; -EOPNOTSUPP without BTF; -ENOENT when BTF does not know @name.
- */
-int lmm_btf_tracepoint(const char *name, char *buf, size_t len)
-{
-	const struct btf_type *type, *caller;
-	char full_name[64];
-	int err;
-
-	snprintf(full_name, sizeof(full_name), "btf_trace_%s", name);
-	type = type_named(full_name, BTF_KIND_TYPEDEF, &err);
+	type = type_named(name, BTF_KIND_FUNC, &err);
 	if (!type)
 		return err;
 	type = type_of(type->type);
-	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_PTR)
-		return -ENOENT;
-	type = type_of(type->type);
 	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_FUNC_PROTO)
 		return -ENOENT;
-	snprintf(full_name, sizeof(full_name), "__traceiter_%s", name);
-	caller = function_proto(full_name, &err);
-	if (caller && BTF_INFO_VLEN(caller->info) != BTF_INFO_VLEN(type->info))
-		caller = NULL;
-	prototype_print(type, "", caller, buf, len, 0);
+	prototype_print(type, "", buf, len, 0);
 	return 0;
 }
 

@@ -193,7 +193,7 @@ static int row_arm(struct lmm_hook *hook)
 	case LMM_MECH_DIRECT:
 		return lmm_direct_arm(hook);
 	case LMM_MECH_TRACEPOINT:
-		return tracepoint_probe_register(hook->tp, hook->handler, NULL);
+		return tracepoint_probe_register((void *)hook->addr, hook->handler, NULL);
 	default:
 		return 0;
 	}
@@ -213,7 +213,7 @@ static int row_disarm(struct lmm_hook *hook)
 	case LMM_MECH_DIRECT:
 		return lmm_direct_disarm(hook);
 	case LMM_MECH_TRACEPOINT:
-		return tracepoint_probe_unregister(hook->tp, hook->handler, NULL);
+		return tracepoint_probe_unregister((void *)hook->addr, hook->handler, NULL);
 	default:
 		return 0;
 	}

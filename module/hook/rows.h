@@ -14,7 +14,7 @@
  *		the same, for a function that we call as well, by KCALL(name): past our
  *		wrapper while that is all there is, else by the entry; see kcall.c
  *	KPROBE(ID, name, symbol, return type, arguments), TRACEPOINT(...)
- *		dispatch.c has the handler
+ *		dispatch.c has the handler; the prototype of a tracepoint is that of __traceiter_<symbol>()
  *	DIRECT(ID, name, symbol, return type, arguments)
  *		a direct call of lmm_entry_<name>() at the function's ftrace site, or an ftrace
  *		callback, lmm_shared_<name>()
@@ -117,10 +117,10 @@ LIVEPATCH(fallback, FALLBACK, fallback, find_suitable_fallback, LMM_FALLBACK_RET
 	  LMM_FALLBACK_ARGS)
 
 /* A block of pages was allocated. */
-TRACEPOINT(PAGE_ALLOC, page_alloc, mm_page_alloc, void, void *__data, struct page *page,
+TRACEPOINT(PAGE_ALLOC, page_alloc, mm_page_alloc, int, void *__data, struct page *page,
 	   unsigned int order, gfp_t gfp_flags, int migratetype)
 /* A block of pages was freed. */
-TRACEPOINT(PAGE_FREE, page_free, mm_page_free, void, void *__data, struct page *page,
+TRACEPOINT(PAGE_FREE, page_free, mm_page_free, int, void *__data, struct page *page,
 	   unsigned int order)
 /* The kernel computes the bounds of a zone's lists anew. */
 KPROBE(PAGESET_DEFAULT, pageset_default, zone_set_pageset_high_and_batch, void,
@@ -163,34 +163,34 @@ DIRECT(BUFFER, buffer, bdev_getblk, struct buffer_head *, struct block_device *b
 OR(BUFFER, buffer, __getblk_gfp, struct buffer_head *, struct block_device *bdev, sector_t block,
    unsigned int size, gfp_t gfp)
 /* A thread has reclaimed for its request. */
-TRACEPOINT(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, void, void *__data,
+TRACEPOINT(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, int, void *__data,
 	   long unsigned int nr_reclaimed)
-OR(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, void, void *__data,
+OR(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, int, void *__data,
    long unsigned int nr_reclaimed, struct mem_cgroup *memcg)
 /* A thread will compact for its request. */
-TRACEPOINT(COMPACT_BEGIN, compact_begin, mm_compaction_try_to_compact_pages, void, void *__data,
+TRACEPOINT(COMPACT_BEGIN, compact_begin, mm_compaction_try_to_compact_pages, int, void *__data,
 	   int order, gfp_t gfp_mask, int prio)
 /* A request got pages of another type. */
-TRACEPOINT(MIXED, mixed, mm_page_alloc_extfrag, void, void *__data, struct page *page,
+TRACEPOINT(MIXED, mixed, mm_page_alloc_extfrag, int, void *__data, struct page *page,
 	   int alloc_order, int fallback_order, int alloc_migratetype, int fallback_migratetype)
 /* An owner of CMA memory wants contiguous pages. */
-TRACEPOINT(CMA_START, cma_start, cma_alloc_start, void, void *__data, const char *name,
+TRACEPOINT(CMA_START, cma_start, cma_alloc_start, int, void *__data, const char *name,
 	   long unsigned int request_count, long unsigned int available_count,
 	   long unsigned int total_count, unsigned int align)
-OR(CMA_START, cma_start, cma_alloc_start, void, void *__data, const char *name,
+OR(CMA_START, cma_start, cma_alloc_start, int, void *__data, const char *name,
    long unsigned int count, unsigned int align)
 /* A range of CMA memory could not be emptied for an owner. */
-TRACEPOINT(CMA_BUSY, cma_busy, cma_alloc_busy_retry, void, void *__data, const char *name,
+TRACEPOINT(CMA_BUSY, cma_busy, cma_alloc_busy_retry, int, void *__data, const char *name,
 	   long unsigned int pfn, const struct page *page, long unsigned int count,
 	   unsigned int align)
 /* An owner of CMA memory has got contiguous pages, or has got none. */
-TRACEPOINT(CMA_FINISH, cma_finish, cma_alloc_finish, void, void *__data, const char *name,
+TRACEPOINT(CMA_FINISH, cma_finish, cma_alloc_finish, int, void *__data, const char *name,
 	   long unsigned int pfn, const struct page *page, long unsigned int count,
 	   unsigned int align, int errorno)
-OR(CMA_FINISH, cma_finish, cma_alloc_finish, void, void *__data, const char *name,
+OR(CMA_FINISH, cma_finish, cma_alloc_finish, int, void *__data, const char *name,
    long unsigned int pfn, const struct page *page, long unsigned int count, unsigned int align)
 /* An owner of CMA memory has released pages. */
-TRACEPOINT(CMA_RELEASE, cma_release, cma_release, void, void *__data, const char *name,
+TRACEPOINT(CMA_RELEASE, cma_release, cma_release, int, void *__data, const char *name,
 	   long unsigned int pfn, const struct page *page, long unsigned int count)
 
 /* Walk the CMA areas. */

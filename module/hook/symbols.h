@@ -76,7 +76,6 @@ unsigned int lmm_symbol_calls(unsigned long addr, unsigned long callee);
 /* btf.c: the running kernel's own description of its functions and structs */
 int lmm_btf_init(void);
 int lmm_btf_function(const char *name, char *buf, size_t len);
-int lmm_btf_tracepoint(const char *name, char *buf, size_t len);
 int lmm_btf_value(const char *name, const char *member, int *value);
 
 #endif /* LIVEMM_HOOK_SYMBOLS_H */

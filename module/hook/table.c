@@ -14,26 +14,9 @@
 #include "entry.h"
 #include "table.h"
 
-/*
- * A test build names a row in LMM_BREAK_HOOK, LMM_BREAK_NAME or LMM_BREAK_DATA.  The prototype
- * of the row, the name of an argument (of drain_list) or the size is then wrong on purpose.
- */
-#if defined(LMM_BREAK_HOOK)
-#define PROTO(name, text) (!__builtin_strcmp(name, LMM_BREAK_HOOK) ? \
-			   "unsigned char (struct nothing *)" : (text))
-#elif defined(LMM_BREAK_NAME)
-#define PROTO(name, text) (!__builtin_strcmp(name, LMM_BREAK_NAME) ? \
-			   "void (struct zone *zone, struct per_cpu_pages *list)" : (text))
-#else
-#define PROTO(name, text) (text)
-#endif
-
-#ifdef LMM_BREAK_DATA
-#define DATA_SIZE(name, type) (!__builtin_strcmp(name, LMM_BREAK_DATA) ? \
-			       PAGE_SIZE : sizeof(type))
-#else
-#define DATA_SIZE(name, type) sizeof(type)
-#endif
+#define PROTO(name, text) \
+	(LMM_BROKEN(name) ? "unsigned char (struct nothing *none)" : (text))
+#define DATA_SIZE(name, type)	(LMM_BROKEN(name) ? PAGE_SIZE : sizeof(type))
 
 /* Each kind of row of rows.h as an entry of the table; OR() adds to the row above. */
 #define SYMBOL(id, nr, name, symbol, ret, ...)				\

@@ -37,6 +37,15 @@ enum lmm_mechanism {
 	LMM_MECH_DATA,
 };
 
+/*
+ * A test build names a row, a variable or a function in LMM_BREAK: what is expected of it is then
+ * wrong on purpose.
+ */
+#ifndef LMM_BREAK
+#define LMM_BREAK	""
+#endif
+#define LMM_BROKEN(name)	(!__builtin_strcmp(name, LMM_BREAK))
+
 /* The rows of rows.h. */
 enum lmm_hook_id {
 #define LIVEPATCH(module, id, ...)	LMM_HOOK_##id,
@@ -160,8 +169,7 @@ struct lmm_hook_client {
  * @fallback_for: the row that @fallback_users prefer
  * @impact: by client, what the client loses without the row; NULL if the client does not use it
  * @symbol: the alternative found
- * @addr: its address (not for tracepoints)
- * @tp: the tracepoint
+ * @addr: its address; of a tracepoint, struct tracepoint
  * @kp: the kprobe
  * @ops: the direct call
  * @shared_ops: the ftrace callback that replaces the direct call
@@ -202,7 +210,6 @@ struct lmm_hook {
 	const char *impact[LMM_MAX_CLIENTS];
 	const char *symbol;
 	unsigned long addr;
-	struct tracepoint *tp;
 	struct kprobe kp;
 	struct ftrace_ops ops;
 	struct ftrace_ops shared_ops;

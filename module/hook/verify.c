@@ -11,78 +11,31 @@
 #include "symbols.h"
 #include "table.h"
 
-/* A test build names a function in LMM_BREAK_CALLS: it then wants one call more. */
-#ifdef LMM_BREAK_CALLS
-#define LEAST(function, calls)	((calls) + !__builtin_strcmp(function, LMM_BREAK_CALLS))
-#else
-#define LEAST(function, calls)	(calls)
-#endif
-
 /* Long enough for every prototype we hook, with room to show a longer one. */
 #define PROTO_LEN	256
+#define NAME_LEN	64
 
-struct tracepoint_search {
-	const char *name;
-	struct tracepoint *found;
-};
-
-static void tracepoint_match(struct tracepoint *tp, void *data)
+/* What the kernel calls a symbol of ours: a tracepoint is a variable, and a function of probes. */
+static void named_as(const struct lmm_hook *hook, const char *prefix, const char *symbol,
+		     char *name, size_t len)
 {
-	struct tracepoint_search *search = data;
-
-	if (!strcmp(tp->name, search->name))
-		search->found = tp;
+	snprintf(name, len, "%s%s", hook->mech == LMM_MECH_TRACEPOINT ? prefix : "", symbol);
 }
 
-/* Does the kernel have @alt?  Fills @hook's symbol, address or tracepoint. */
-static bool symbol_found(struct lmm_hook *hook, const struct lmm_hook_alternative *alt)
+/* Is the prototype as expected?  On false @why has words. */
+static bool prototype_agrees(const struct lmm_hook *hook, const char *proto, char *why, size_t len)
 {
-	struct tracepoint_search search = { .name = alt->symbol };
-
-	switch (hook->mech) {
-	case LMM_MECH_TRACEPOINT:
-		/* Tracepoints of mm are not exported, but can be walked. */
-		for_each_kernel_tracepoint(tracepoint_match, &search);
-		if (!search.found)
-			return false;
-		hook->tp = search.found;
-		break;
-	default:
-		/* The caller checks that the symbol is unique. */
-		if (!lmm_symbol_count(alt->symbol))
-			return false;
-		hook->addr = lmm_symbol_find(alt->symbol);
-	}
-	hook->symbol = alt->symbol;
-	return true;
-}
-
-/* Does the type agree, by BTF, or by size and place?  On false @why has words. */
-static bool type_agrees(const struct lmm_hook *hook,
-			const struct lmm_hook_alternative *alt, char *why, size_t len)
-{
+	char name[NAME_LEN];
 	char have[PROTO_LEN];
 	int err;
 
-	switch (hook->mech) {
-	case LMM_MECH_DATA:
-		return lmm_symbol_data(hook->symbol, hook->size, hook->align, why, len);
-	case LMM_MECH_TRACEPOINT:
-		err = lmm_btf_tracepoint(alt->symbol, have, sizeof(have));
-		break;
-	default:
-		err = lmm_btf_function(alt->symbol, have, sizeof(have));
-		break;
-	}
-	if (err == -EOPNOTSUPP) {
-		scnprintf(why, len, "no BTF to check against");
-		return false;
-	}
-	if (err) {
-		scnprintf(why, len, "not in BTF, so the type cannot be checked");
-		return false;
-	}
-	return lmm_prototype_equal(alt->proto, have, why, len);
+	named_as(hook, "__traceiter_", hook->symbol, name, sizeof(name));
+	err = lmm_btf_function(name, have, sizeof(have));
+	if (!err)
+		return lmm_prototype_equal(proto, have, why, len);
+	scnprintf(why, len, err == -EOPNOTSUPP ? "no BTF to check against" :
+						 "not in BTF, so the type cannot be checked");
+	return false;
 }
 
 /* A number of a type of the kernel that @function hands to us; of any, without @function. */
@@ -158,7 +111,7 @@ struct caller {
 };
 
 static const struct caller callers[] = {
-#define CALLED_BY(function, calls, ...)	{ #function, LEAST(#function, calls), { __VA_ARGS__ } },
+#define CALLED_BY(function, calls, ...)	{ #function, calls + LMM_BROKEN(#function), { __VA_ARGS__ } },
 #include "rows.h"
 };
 
@@ -186,24 +139,23 @@ static bool callers_agree(const struct lmm_hook *hook, char *why, size_t len)
 	return true;
 }
 
-/*
- * Does the type agree with @alt, or with a later alternative for the same symbol?  On false @why
- * has words on @alt.
- */
-static bool any_type_agrees(const struct lmm_hook *hook, const struct lmm_hook_alternative *alt,
-			    char *why, size_t len)
+/* Is what a name stands for what the row expects, whatever its prototype? */
+static bool symbol_agrees(const struct lmm_hook *hook, unsigned int found, char *why, size_t len)
 {
-	const struct lmm_hook_alternative *end = hook->alternatives + LMM_HOOK_ALTERNATIVES;
-	char other[LMM_WHY_LEN];
+	bool traced = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_DIRECT;
 
-	if (type_agrees(hook, alt, why, len))
+	if (found != 1)
+		scnprintf(why, len, "%u symbols bear this name", found);
+	else if (hook->mech == LMM_MECH_TRACEPOINT)
 		return true;
-	while (++alt < end && alt->symbol && !strcmp(alt->symbol, hook->symbol)) {
-		if (type_agrees(hook, alt, other, sizeof(other))) {
-			why[0] = '\0';
-			return true;
-		}
-	}
+	else if (hook->mech == LMM_MECH_DATA)
+		return lmm_symbol_data(hook->symbol, hook->size, hook->align, why, len);
+	else if (!lmm_symbol_is_code(hook->addr))
+		scnprintf(why, len, "is not among the kernel's code");
+	else if (traced && !lmm_symbol_ftrace_site(hook->addr))
+		scnprintf(why, len, "no ftrace site at the entry (notrace)");
+	else
+		return numbers_agree(hook->symbol, why, len) && callers_agree(hook, why, len);
 	return false;
 }
 
@@ -219,43 +171,31 @@ static bool any_type_agrees(const struct lmm_hook *hook, const struct lmm_hook_a
  */
 void lmm_hook_verify(struct lmm_hook *hook)
 {
-	const struct lmm_hook_alternative *alt = NULL;
-	bool code = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_KPROBE ||
-		    hook->mech == LMM_MECH_DIRECT || hook->mech == LMM_MECH_CALL;
-	bool named = code || hook->mech == LMM_MECH_DATA;
-	bool traced = hook->mech == LMM_MECH_LIVEPATCH || hook->mech == LMM_MECH_DIRECT;
-	unsigned int i;
+	const struct lmm_hook_alternative *alt = hook->alternatives;
+	const struct lmm_hook_alternative *end = alt + LMM_HOOK_ALTERNATIVES;
+	char name[NAME_LEN];
+	char other[LMM_WHY_LEN];
+	unsigned int found = 0;
 
-	hook->available = false;
-	hook->why[0] = '\0';
-	for (i = 0; i < LMM_HOOK_ALTERNATIVES; i++) {
-		if (!hook->alternatives[i].symbol)
-			break;
-		alt = &hook->alternatives[i];
-		if (symbol_found(hook, alt))
-			break;
+	/* The first name that exists counts. */
+	for (; alt < end && alt->symbol && !found; alt += !found) {
+		named_as(hook, "__tracepoint_", alt->symbol, name, sizeof(name));
+		found = lmm_symbol_count(name);
 	}
-	if (!hook->symbol) {
-		hook->symbol = hook->alternatives[0].symbol;
+	hook->symbol = found ? alt->symbol : hook->alternatives[0].symbol;
+	if (!found) {
 		scnprintf(hook->why, sizeof(hook->why),
-			  code ? "no such function (inlined away, or another kernel)" :
-				 "no such symbol");
+			  "no such symbol (inlined away, or another kernel)");
 		return;
 	}
-	if (named && lmm_symbol_count(hook->symbol) != 1) {
-		scnprintf(hook->why, sizeof(hook->why), "%u symbols bear this name",
-			  lmm_symbol_count(hook->symbol));
+	hook->addr = lmm_symbol_find(name);
+	if (!symbol_agrees(hook, found, hook->why, sizeof(hook->why)))
 		return;
-	}
-	if (code && !lmm_symbol_is_code(hook->addr)) {
-		scnprintf(hook->why, sizeof(hook->why), "is not among the kernel's code");
-		return;
-	}
-	if (traced && !lmm_symbol_ftrace_site(hook->addr)) {
-		scnprintf(hook->why, sizeof(hook->why), "no ftrace site at the entry (notrace)");
-		return;
-	}
-	hook->available = any_type_agrees(hook, alt, hook->why, sizeof(hook->why)) &&
-			  (!code || (numbers_agree(hook->symbol, hook->why, sizeof(hook->why)) &&
-				     callers_agree(hook, hook->why, sizeof(hook->why))));
+	/* Any of its prototypes will do. */
+	hook->available = !alt->proto ||
+			  prototype_agrees(hook, alt->proto, hook->why, sizeof(hook->why));
+	while (!hook->available && ++alt < end && alt->symbol && !strcmp(alt->symbol, hook->symbol))
+		hook->available = prototype_agrees(hook, alt->proto, other, sizeof(other));
+	if (hook->available)
+		hook->why[0] = '\0';
 }

@@ -37,21 +37,14 @@ refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "drain_list"
 check "status says unsupported" tells status '^pcp +unsupported .*drain_list'
 need rmmod livemm
 
-need insmod "$variants/livemm-name-drain_list.ko"
-check "an argument of another name is refused in words" tells hooks \
-	"^drain_list .* unavailable .*has 'struct per_cpu_pages .pcp', expected 'struct per_cpu_pages .list'"
-refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain_list: drain_zone_pages: has "
-same "no other row is" "$(grep -c " has 'struct" "$LMM_DBG/hooks")" 1
-need rmmod livemm
-
-need insmod "$variants/livemm-data-high_fraction.ko"
+need insmod "$variants/livemm-break-high_fraction.ko"
 check "a variable of another length is refused in words" tells hooks \
 	"^high_fraction .* unavailable .*is no variable of 4096 bytes: [0-9]+ up to the next symbol"
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook high_fraction: percpu_pagelist_high_fraction: is no variable"
 same "no other row is" "$(grep -c ' is no variable of ' "$LMM_DBG/hooks")" 1
 need rmmod livemm
 
-need insmod "$variants/livemm-calls-drain_pages_zone.ko"
+need insmod "$variants/livemm-break-drain_pages_zone.ko"
 check "a function that a caller has inlined is refused in words" tells hooks \
 	"^drain_zone .* unavailable .*is called 2 times by __drain_all_pages, expected 3 .inlined there"
 refuses "$LMM_DBG/zonelock/enabled" 1 "Operation not supported" "hook drain_zone: drain_pages_zone: is called"
