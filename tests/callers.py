@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Count the calls that CALLED_BY() of rows.h wants: python3 -m tests.callers [NAME...]
+"""Count the calls that CALLED_BY() of verify.c wants: python3 -m tests.callers [NAME...]
 
 A hook misses the callers into which the compiler has inlined the hooked function.  livemm counts
 calls when it loads; this does the same in the images of the kernels of kernels.toml, which are
@@ -16,12 +16,12 @@ from guests.kernels import flavours, images, load
 from guests.report import ROOT, Stage, main_guard
 from tests.flavours import had
 
-ROWS = ROOT / "module/hook/rows.h"
+ROWS = ROOT / "module/hook/verify.c"
 
 
 def wanted() -> list[tuple[str, int, list[str]]]:
     """Function, calls, and names of the caller, of which the first that is there counts."""
-    rows = re.findall(r"^CALLED_BY\((\w+), (\d+),\s+(.*?)\)", ROWS.read_text(encoding="utf-8"),
+    rows = re.findall(r"^\tCALLED_BY\((\w+), (\d+),\s+(.*?)\)", ROWS.read_text(encoding="utf-8"),
                       re.MULTILINE | re.DOTALL)
     return [(function, int(calls), re.findall(r'"(.+?)"', names))
             for function, calls, names in rows]

@@ -135,7 +135,7 @@ static_assert(AS_RELEASE_ALWAYS > 0);
 
 /*
  * Compaction keeps the free pages that it has isolated in a list an order.  The macro came just
- * before; COPY() of hook/rows.h has the last word.
+ * before; COPY() of hook/verify.c has the last word.
  * Upstream 733aea0b3a7b ("mm/compaction: add support for >0 order folio memory
  * compaction."), 6.9.
  */
@@ -224,8 +224,8 @@ enum fallback_result {
 #define lmm_fallback_detail_t		int
 #define LMM_FALLBACK_TELLS_TYPE		1
 #define LMM_FALLBACK_VALUES \
-	VALUE(find_suitable_fallback, fallback_result, FALLBACK_FOUND, LMM_FALLBACK_FOUND) \
-	VALUE(find_suitable_fallback, fallback_result, FALLBACK_EMPTY, LMM_FALLBACK_NONE)
+	VALUE(find_suitable_fallback, fallback_result, FALLBACK_FOUND, LMM_FALLBACK_FOUND), \
+	VALUE(find_suitable_fallback, fallback_result, FALLBACK_EMPTY, LMM_FALLBACK_NONE),
 #else
 #define LMM_FALLBACK_RETURN		int
 #define LMM_FALLBACK_ARGS \
@@ -396,13 +396,13 @@ struct cma {
 };
 
 #define LMM_CMA_COPIES \
-	COPY(cma_for_each_area, cma, count) \
-	COPY(cma_for_each_area, cma, order_per_bit) \
-	COPY(cma_for_each_area, cma, name) \
-	COPY(cma_for_each_area, cma, nranges) \
-	COPY(cma_for_each_area, cma, ranges) \
-	COPY(cma_for_each_area, cma_memrange, base_pfn) \
-	COPY(cma_for_each_area, cma_memrange, bitmap)
+	COPY(cma_for_each_area, cma, count), \
+	COPY(cma_for_each_area, cma, order_per_bit), \
+	COPY(cma_for_each_area, cma, name), \
+	COPY(cma_for_each_area, cma, nranges), \
+	COPY(cma_for_each_area, cma, ranges), \
+	COPY(cma_for_each_area, cma_memrange, base_pfn), \
+	COPY(cma_for_each_area, cma_memrange, bitmap),
 #define lmm_cma_pieces(area)	((area)->nranges)
 #define lmm_cma_start(area)	((area)->ranges[0].base_pfn)
 #define lmm_cma_bitmap(area)	((area)->ranges[0].bitmap)
@@ -422,11 +422,11 @@ struct cma {
 };
 
 #define LMM_CMA_COPIES \
-	COPY(cma_for_each_area, cma, base_pfn) \
-	COPY(cma_for_each_area, cma, count) \
-	COPY(cma_for_each_area, cma, bitmap) \
-	COPY(cma_for_each_area, cma, order_per_bit) \
-	COPY(cma_for_each_area, cma, name)
+	COPY(cma_for_each_area, cma, base_pfn), \
+	COPY(cma_for_each_area, cma, count), \
+	COPY(cma_for_each_area, cma, bitmap), \
+	COPY(cma_for_each_area, cma, order_per_bit), \
+	COPY(cma_for_each_area, cma, name),
 #define lmm_cma_pieces(area)	1
 #define lmm_cma_start(area)	((area)->base_pfn)
 #define lmm_cma_bitmap(area)	((area)->bitmap)

@@ -17,8 +17,6 @@
 
 #include <linux/types.h>
 
-#include "compat/compat.h"
-
 struct free_area;
 struct list_head;
 struct module;

@@ -14,7 +14,8 @@
  *		the same, for a function that we call as well, by KCALL(name): past our
  *		wrapper while that is all there is, else by the entry; see kcall.c
  *	KPROBE(ID, name, symbol, return type, arguments), TRACEPOINT(...)
- *		dispatch.c has the handler; the prototype of a tracepoint is that of __traceiter_<symbol>()
+ *		dispatch.c has the handler; the prototype of a tracepoint is that of
+ *		__traceiter_<symbol>()
  *	DIRECT(ID, name, symbol, return type, arguments)
  *		a direct call of lmm_entry_<name>() at the function's ftrace site, or an ftrace
  *		callback, lmm_shared_<name>()
@@ -29,15 +30,6 @@
  *		same symbol; OR2() is the third, and LIVEPATCH_OR() stands below LIVEPATCH()
  *	DATA(ID, name, type, variable)
  *		a variable that we read
- *	CALLED_BY(function, calls, caller or names of the caller)
- *		the least calls that a hooked function gets from another function: a compiler that
- *		inlines a function into some of its callers leaves a hook that misses these.  The
- *		first name that the kernel has counts
- *	COPY(function, struct, member)
- *		compat.h has a copy of the struct, which livemm gets by a hook of the function, or by a
- *		call: where the kernel keeps the member
- *	VALUE(function, enum, enumerator, value)
- *		the same, for a value that the function returns
  *
  * Prototypes are those of Debian's 6.1, 6.12 and 7.2, spelt as BTF spells types.  On a kernel with
  * another prototype the row is unavailable, and nobody calls the function.  The order matters in
@@ -80,15 +72,6 @@
 #endif
 #ifndef DATA
 #define DATA(...)
-#endif
-#ifndef COPY
-#define COPY(...)
-#endif
-#ifndef VALUE
-#define VALUE(...)
-#endif
-#ifndef CALLED_BY
-#define CALLED_BY(...)
 #endif
 
 /* A list was refilled from the buddy. */
@@ -248,42 +231,6 @@ DATA(HIGH_FRACTION, high_fraction, int, percpu_pagelist_high_fraction)
 /* The lock that keeps memory from going; readers take it. */
 DATA(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_lock)
 
-COPY(compact_zone, compact_control, zone)
-COPY(get_page_from_freelist, alloc_context, nodemask)
-COPY(get_page_from_freelist, alloc_context, preferred_zoneref)
-COPY(get_page_from_freelist, alloc_context, migratetype)
-LMM_CMA_COPIES
-LMM_FALLBACK_VALUES
-
-/* tests/callers.py counts the same in the images of the kernels. */
-CALLED_BY(rmqueue_bulk, 1, "get_page_from_freelist")
-CALLED_BY(rmqueue_bulk, 1, "__alloc_pages_bulk")
-CALLED_BY(free_pcppages_bulk, 1, "free_unref_page_commit", "free_frozen_page_commit")
-CALLED_BY(free_pcppages_bulk, 1, "drain_pages_zone")
-CALLED_BY(free_pcppages_bulk, 1, "drain_zone_pages")
-CALLED_BY(free_pcppages_bulk, 1, "decay_pcp_high", "drain_zone_pages")
-CALLED_BY(drain_pages_zone, 2, "__drain_all_pages", "__drain_all_pages.part.0")
-CALLED_BY(drain_pages_zone, 2, "drain_local_pages")
-CALLED_BY(drain_pages_zone, 1, "page_alloc_cpu_dead")
-CALLED_BY(__drain_all_pages, 1, "drain_all_pages")
-CALLED_BY(__drain_all_pages, 1, "alloc_contig_range", "alloc_contig_range_noprof")
-CALLED_BY(__drain_all_pages, 1, "zone_pcp_disable")
-CALLED_BY(compact_zone, 1, "compact_zone_order")
-CALLED_BY(compact_zone, 1, "compact_node")
-CALLED_BY(compact_zone, 1, "kcompactd_do_work")
-CALLED_BY(find_suitable_fallback, 2, "rmqueue_bulk", "__rmqueue_pcplist")
-CALLED_BY(find_suitable_fallback, 2, "get_page_from_freelist")
-CALLED_BY(find_suitable_fallback, 1, "compact_zone")
-CALLED_BY(change_prot_numa, 1, "task_numa_work")
-CALLED_BY(task_numa_fault, 2, "__handle_mm_fault")
-CALLED_BY(task_numa_fault, 2, "do_huge_pmd_numa_page")
-CALLED_BY(get_page_from_freelist, 1, "__alloc_frozen_pages_noprof", "__alloc_pages_noprof",
-	  "__alloc_pages")
-CALLED_BY(free_unref_page_commit, 1, "free_unref_page")
-CALLED_BY(free_unref_page_commit, 1, "free_unref_folios", "free_unref_page_list")
-CALLED_BY(free_frozen_page_commit, 1, "__free_frozen_pages")
-CALLED_BY(free_frozen_page_commit, 1, "free_unref_folios")
-
 #undef LIVEPATCH
 #undef LIVEPATCH_CALLED
 #undef LIVEPATCH_OR
@@ -296,7 +243,4 @@ CALLED_BY(free_frozen_page_commit, 1, "free_unref_folios")
 #undef OR
 #undef OR2
 #undef DATA
-#undef COPY
-#undef VALUE
-#undef CALLED_BY
 #undef LMM_FUNCTION
