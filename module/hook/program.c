@@ -23,6 +23,8 @@ static int note_pid(struct subprocess_info *info, struct cred *new)
 {
 	struct pid **pid = info->data;
 
+	/* That of a try before, if the kernel answered -EBUSY after the process had begun. */
+	put_pid(*pid);
 	*pid = get_task_pid(current, PIDTYPE_PID);
 	return 0;
 }
