@@ -23,7 +23,6 @@
 #include "pageblock_core_test.c"
 #include "pageblock_move_test.c"
 #include "pageblock_reserve_test.c"
-#include "pageblock_walk_test.c"
 #include "zonelock_core_test.c"
 #include "zonelock_runs_test.c"
 #include "zonelock_worth_test.c"
@@ -34,5 +33,5 @@ ADD_SUITES(&pcp_core_suite, &pcp_depth_core_suite, &pcp_event_core_suite,
 	   &numa_trace_suite, &numa_sample_core_suite, &numa_alarm_core_suite,
 	   &numa_credit_core_suite, &numa_promote_core_suite, &pageblock_core_suite,
 	   &pageblock_census_suite, &pageblock_move_suite, &pageblock_reserve_suite,
-	   &pageblock_walk_suite, &zonelock_core_suite, &zonelock_runs_suite,
+	   &zonelock_core_suite, &zonelock_runs_suite,
 	   &zonelock_worth_suite);

@@ -198,10 +198,8 @@ enum lmm_policy_state {
  *	May sleep.  May be NULL.
  * @state_show: print the table for people, while on.  May sleep.
  * @census_show: print the census, of file `census`; on or off, and whether or not
- *	the policy is supported.  May take a second.  May sleep.  Called without @lock, by
+ *	the policy is supported.  May take seconds.  May sleep.  Called without @lock, by
  *	several readers at once.  May be NULL, then there is no such file.
- * @forget: the policy leaves the registry: free what is kept while the policy is off.  The files
- *	of the policy are gone.  May be NULL.
  * @reason_show: words for the last column of `status` while on; @why is "" before.
  *	May be NULL.
  * @lock: held while the policy is switched or takes settings.  The kernel may make an op wait for
@@ -245,7 +243,6 @@ struct lmm_policy {
 	void (*configure)(struct lmm_policy *policy, const struct lmm_config *new);
 	void (*state_show)(struct lmm_policy *policy, struct seq_file *m);
 	void (*census_show)(struct lmm_policy *policy, struct seq_file *m);
-	void (*forget)(struct lmm_policy *policy);
 	void (*reason_show)(struct lmm_policy *policy, char *why, size_t len);
 
 	/* Owned by control from lmm_policy_register() on. */

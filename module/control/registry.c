@@ -90,8 +90,6 @@ void lmm_policy_unregister(struct lmm_policy *policy)
 	cancel_work_sync(&policy->work);
 	lmm_events_unregister(policy->id);
 	lmm_hooks_unsubscribe(policy->id);
-	if (policy->forget)
-		policy->forget(policy);
 	kfree_rcu(rcu_dereference_protected(policy->config, true), rcu);
 	free_percpu(policy->counters);
 	policy->counters = NULL;

@@ -230,7 +230,7 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   uptime_ms                time since boot, in ms
 #   bad_profile              a profile for livemmctl: of its values the kernel refuses the last one
 #   census_pages FILE COLUMNS ROW   pages of these columns of a census, summed over the zones
-#   census_take FILE READS   read a census that was begun after the call, in at most READS reads
+#   census_take FILE         read a census; status 1 if it is not whole
 
 load_start() {
 	# Emulated CPUs take turns of 0.1 s, and each patched instruction waits for a
@@ -423,15 +423,7 @@ bad_profile() {
 uptime_ms() { awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime; }
 
 census_take() {
-	_since=$(uptime_ms) _left=$2
-	while [ "$_left" -gt 0 ]; do
-		cat "$LMM_DBG/pageblock/census" >"$1" || return 1
-		grep -q '^# [a-mo-z]' "$1" || return 0
-		_age=$(sed -n 's/^# older: began \([0-9]*\) ms ago.*/\1/p' "$1")
-		[ -z "$_age" ] || [ "$_age" -gt $(($(uptime_ms) - _since)) ] || return 0
-		_left=$((_left - 1))
-	done
-	return 1
+	cat "$LMM_DBG/pageblock/census" >"$1" && ! grep -q '^# [a-mo-z]' "$1"
 }
 
 census_pages() {

@@ -19,7 +19,7 @@ from fake_tree import KLP, FakeHost, policy_order
 from livemmctl import __version__, docs
 from livemmctl.app import App, Command
 from livemmctl.cli import COMMANDS, cli, run
-from livemmctl.commands.read import census_is_fresh, census_rows, rates
+from livemmctl.commands.read import census_rows, rates
 from livemmctl.control import DEBUGFS
 from livemmctl.errors import Exit
 from livemmctl.host import Host
@@ -273,32 +273,11 @@ def test_hooks_only(ctl: Ctl) -> None:
 
 
 def test_census_rows() -> None:
-    rows, notes = census_rows("# node zone type\n0 DMA32 all 1\n# incomplete: 0 DMA32 7\n")
+    rows, notes = census_rows("# node zone type\n0 DMA32 all 1\n# incomplete: memory goes\n")
     assert rows == [{"node": "0", "zone": "DMA32", "type": "all"}]
-    assert notes == ["incomplete: 0 DMA32 7"]
+    assert notes == ["incomplete: memory goes"]
     assert census_rows("# unavailable: no symbol\n") == ([], ["unavailable: no symbol"])
     assert census_rows("") == ([], [])
-
-
-OLDER = "# older: began 2000 ms ago, ended 900 ms ago, reads 2; next round: 5 of 9 blocks\n"
-FIRST = ("# first round: began 1000 ms ago, reads 1, 5 of 9 blocks; the next read goes on\n"
-         "# incomplete: 0 DMA32 7\n")
-
-
-@pytest.mark.parametrize(("text", "fresh"), [
-    ("", True), ("# unavailable: no symbol\n", True), (OLDER, True), (FIRST, False),
-    (OLDER.replace("2000", "2001"), False),
-])
-def test_census_is_fresh(text: str, fresh: bool) -> None:
-    assert census_is_fresh(f"# node zone type\n0 DMA32 all 1\n{text}", 2) is fresh
-
-
-def test_census_fresh_ends(ctl: Ctl, host: FakeHost) -> None:
-    assert ctl("census", "--fresh", "60", "--json").data()["notes"] == []
-    path = f"{DEBUGFS}/pageblock/census"
-    host.kernel.put(path, host.fetch(path) + FIRST, 0o400)
-    notes = ctl("census", "--fresh", "0.05", "--json").data()["notes"]
-    assert notes == [line[2:] for line in FIRST.splitlines()]
 
 
 def test_state(ctl: Ctl) -> None:

@@ -128,5 +128,4 @@ struct lmm_policy lmm_pageblock_policy = {
 	LMM_POLICY(PAGEBLOCK, pageblock),
 	.mode_knob = KNOB_MODE,
 	.census_show = pageblock_census_show,
-	.forget = pageblock_census_forget,
 };

@@ -211,6 +211,5 @@ void pageblock_on_mixed(const struct page *page, int got_order);
 
 /* census.c */
 void pageblock_census_show(struct lmm_policy *policy, struct seq_file *m);
-void pageblock_census_forget(struct lmm_policy *policy);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_STATE_H */

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Commands that only read: list, counters, state, hooks, census"""
 
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -107,7 +106,7 @@ def hooks(app: App, only: str | None) -> None:
 
 
 def census_rows(text: str) -> tuple[list[dict[str, str]], list[str]]:
-    """Rows of a census by column, and its notes (older, first round, incomplete, unavailable)."""
+    """Rows of a census by column, and its notes (incomplete, unavailable)."""
     lines = text.splitlines()
     columns = lines[0].lstrip("# ").split() if lines and lines[0].startswith("# node") else []
     rows, notes = [], []
@@ -119,36 +118,18 @@ def census_rows(text: str) -> tuple[list[dict[str, str]], list[str]]:
     return rows, notes
 
 
-def census_is_fresh(text: str, seconds: float) -> bool:
-    """Are the sums of a census whole, and no older than so many seconds?"""
-    if older := re.search(r"^# older: began (\d+) ms ago", text, re.MULTILINE):
-        return int(older[1]) <= seconds * 1000
-    return re.search("^# first round:", text, re.MULTILINE) is None
-
-
 @command(
     ("livemmctl census", "the whole table"),
-    ("livemmctl census --fresh 60", "sums of now, on a host with much memory"),
     ("livemmctl census --json | jq '.rows[] | select(.type == \"all\")'", "sums only"),
 )
-@click.option("--fresh", "limit", type=Seconds(0, 86400), metavar="SECONDS",
-              help="Read until no sum is older than the command, for SECONDS at most.")
-def census(app: App, limit: float | None) -> None:
+def census(app: App) -> None:
     """Count pageblocks by their kinds of pages: pure, mixed, neutral.
 
     A pure block is in use by nothing but what the type of the block is for. A mixed block has
     other pages as well. A neutral block is wholly free.
 
-    A read looks at memory for a second at most, and the next read goes on. The sums are those of
-    the last walk that came to the end of memory. If that walk began before the command, the last
-    line says how old the sums are.
+    A read looks at all memory, which takes seconds on a large host.
     """
-    control = app.control()
-    start = time.monotonic()
-    text = control.census()
-    while limit is not None and time.monotonic() - start < limit:
-        if census_is_fresh(text, time.monotonic() - start):
-            break
-        text = control.census()
+    text = app.control().census()
     rows, notes = census_rows(text)
     app.show({"rows": rows, "notes": notes}, lambda: text)
