@@ -9,8 +9,7 @@
  * refill and drain under pcp->lock too.  No sleeping, no printk, no allocation, no lock.  Hooks of
  * NUMA balancing run in a process; see struct lmm_events.  Probes of tracepoints see to preemption
  * themselves, because kernels from 7.0 on call them with preemption on (a46023d5616e "tracing:
- * Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast").  Probes name the arguments
- * that they want; later arguments, which some kernels have, are not looked at.
+ * Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast").
  */
 #include <linux/kprobes.h>
 #include <linux/mm.h>
@@ -186,14 +185,30 @@ static const struct lmm_entry_handlers entry_handlers = {
 	.request = on_request,
 };
 
-/* A probe of a tracepoint: count the hit, and tell, with preemption off. */
-#define PROBE(hook, tell)						\
-do {									\
+/*
+ * A probe of a tracepoint: count the hit, and tell, with preemption off.  Probes name the arguments
+ * that they want; later arguments, which some kernels have, are not looked at.
+ */
+#define ON_TRACEPOINT(id, name, args, ...)				\
+static void on_##name args						\
+{									\
 	preempt_disable_notrace();					\
-	lmm_hook_hit(hook);						\
-	tell;								\
+	lmm_hook_hit(LMM_HOOK_##id);					\
+	__VA_ARGS__;							\
 	preempt_enable_notrace();					\
-} while (0)
+}
+
+/* A kprobe: the kernel calls us with preemption off.  Returning 0 lets the function go on. */
+#define ON_KPROBE(id, name, ...)					\
+static int on_##name(struct kprobe *kp, struct pt_regs *regs)		\
+{									\
+	lmm_hook_hit(LMM_HOOK_##id);					\
+	__VA_ARGS__;							\
+	return 0;							\
+}
+
+/* Argument @n, from 0, of the function that is probed. */
+#define PROBED(n)	regs_get_kernel_argument(regs, n)
 
 /* Does the kernel keep blocks of this order in per-CPU lists? */
 static bool order_is_listed(unsigned int order)
@@ -204,94 +219,37 @@ static bool order_is_listed(unsigned int order)
 
 static void tell_list_pages(const struct page *page, unsigned int order, long pages)
 {
-	if (order_is_listed(order))
+	if (page && order_is_listed(order))
 		TELL(list_pages, page_to_nid(page), page_zonenum(page), pages);
 }
 
-static void on_page_alloc(void *data, struct page *page, unsigned int order, gfp_t gfp,
-			  int migratetype)
-{
-	/* The allocation may have failed. */
-	PROBE(LMM_HOOK_PAGE_ALLOC, if (page) tell_list_pages(page, order, 1L << order));
-}
-
-static void on_page_free(void *data, struct page *page, unsigned int order)
-{
-	PROBE(LMM_HOOK_PAGE_FREE, tell_list_pages(page, order, -(1L << order)));
-}
-
-static void on_cma_start(void *data, const char *name, unsigned long count)
-{
-	PROBE(LMM_HOOK_CMA_START, TELL(cma_start, name, count));
-}
-
-static void on_cma_busy(void *data, const char *name, unsigned long pfn,
-			const struct page *page, unsigned long count, unsigned int align)
-{
-	PROBE(LMM_HOOK_CMA_BUSY, TELL(cma_busy, name, pfn, count));
-}
-
+/* The allocation may have failed. */
+ON_TRACEPOINT(PAGE_ALLOC, page_alloc, (void *data, struct page *page, unsigned int order,
+				       gfp_t gfp, int migratetype),
+	      tell_list_pages(page, order, 1L << order))
+ON_TRACEPOINT(PAGE_FREE, page_free, (void *data, struct page *page, unsigned int order),
+	      tell_list_pages(page, order, -(1L << order)))
+ON_TRACEPOINT(CMA_START, cma_start, (void *data, const char *name, unsigned long count),
+	      TELL(cma_start, name, count))
+ON_TRACEPOINT(CMA_BUSY, cma_busy, (void *data, const char *name, unsigned long pfn,
+				   const struct page *page, unsigned long count,
+				   unsigned int align),
+	      TELL(cma_busy, name, pfn, count))
 /* @page is NULL when nothing was got. */
-static void on_cma_finish(void *data, const char *name, unsigned long pfn, const struct page *page,
-			  unsigned long count)
-{
-	PROBE(LMM_HOOK_CMA_FINISH, TELL(cma_finish, name, pfn, page, count));
-}
-
-static void on_cma_release(void *data, const char *name, unsigned long pfn,
-			   const struct page *page, unsigned long count)
-{
-	PROBE(LMM_HOOK_CMA_RELEASE, TELL(cma_release, name, pfn, page, count));
-}
-
-static void on_reclaim_end(void *data, unsigned long nr_reclaimed)
-{
-	PROBE(LMM_HOOK_RECLAIM_END, TELL(reclaim_end, nr_reclaimed));
-}
-
-static void on_compact_begin(void *data, int order, gfp_t gfp, int priority)
-{
-	PROBE(LMM_HOOK_COMPACT_BEGIN, TELL(compact_begin));
-}
-
+ON_TRACEPOINT(CMA_FINISH, cma_finish, (void *data, const char *name, unsigned long pfn,
+				       const struct page *page, unsigned long count),
+	      TELL(cma_finish, name, pfn, page, count))
+ON_TRACEPOINT(CMA_RELEASE, cma_release, (void *data, const char *name, unsigned long pfn,
+					 const struct page *page, unsigned long count),
+	      TELL(cma_release, name, pfn, page, count))
+ON_TRACEPOINT(RECLAIM_END, reclaim_end, (void *data, unsigned long nr_reclaimed),
+	      TELL(reclaim_end, nr_reclaimed))
+ON_TRACEPOINT(COMPACT_BEGIN, compact_begin, (void *data, int order, gfp_t gfp, int priority),
+	      TELL(compact_begin))
 /* Called with interrupts off. */
-static void on_mixed(void *data, struct page *page, int order, int got_order, int migratetype,
-		     int got_migratetype)
-{
-	PROBE(LMM_HOOK_MIXED, TELL(mixed, page, got_order));
-}
-
-/* Kprobes; the kernel calls them with preemption off.  Returning 0 lets the function go on. */
-static int on_pageset_default(struct kprobe *kp, struct pt_regs *regs)
-{
-	lmm_hook_hit(LMM_HOOK_PAGESET_DEFAULT);
-	TELL(list_bounds);
-	return 0;
-}
-
-static int on_wake_kswapd(struct kprobe *kp, struct pt_regs *regs)
-{
-	struct zone *zone = (struct zone *)regs_get_kernel_argument(regs, 0);
-	unsigned int order = regs_get_kernel_argument(regs, 2);
-
-	lmm_hook_hit(LMM_HOOK_WAKE_KSWAPD);
-	TELL(kswapd_woken, zone, order);
-	return 0;
-}
-
-static int on_page_breaks(struct kprobe *kp, struct pt_regs *regs)
-{
-	lmm_hook_hit(LMM_HOOK_PAGE_BREAKS);
-	TELL(page_breaks, regs_get_kernel_argument(regs, 0));
-	return 0;
-}
-
-static int on_huge_wanted(struct kprobe *kp, struct pt_regs *regs)
-{
-	lmm_hook_hit(LMM_HOOK_HUGE_WANTED);
-	TELL(huge_wanted);
-	return 0;
-}
+ON_TRACEPOINT(MIXED, mixed, (void *data, struct page *page, int order, int got_order,
+			     int migratetype, int got_migratetype),
+	      TELL(mixed, page, got_order))
 
 /* The zone that a bulk request tries first: the highest of the node that @gfp allows. */
 static struct zone *bulk_zone(int nid, gfp_t gfp)
@@ -315,52 +273,30 @@ static int gfp_type(gfp_t gfp)
 	return gfp & __GFP_RECLAIMABLE ? MIGRATE_RECLAIMABLE : MIGRATE_UNMOVABLE;
 }
 
-static int on_bulk_request(struct kprobe *kp, struct pt_regs *regs)
+static void tell_bulk_request(gfp_t gfp, int nid, int pages)
 {
-	gfp_t gfp = (__force gfp_t)regs_get_kernel_argument(regs, 0);
-	int pages = regs_get_kernel_argument(regs, 3);
-	struct zone *zone = bulk_zone(regs_get_kernel_argument(regs, 1), gfp);
+	struct zone *zone = bulk_zone(nid, gfp);
 
-	lmm_hook_hit(LMM_HOOK_BULK_REQUEST);
 	if (pages > 0 && zone && !zone_is_taken(zone))
 		TELL(bulk_request, zone, pages, gfp_type(gfp));
-	return 0;
 }
 
-static int on_scan_begin(struct kprobe *kp, struct pt_regs *regs)
-{
-	lmm_hook_hit(LMM_HOOK_SCAN_BEGIN);
-	TELL(scan_begin);
-	return 0;
-}
-
-static int on_mm_exit(struct kprobe *kp, struct pt_regs *regs)
-{
-	lmm_hook_hit(LMM_HOOK_MM_EXIT);
-	TELL(mm_exit, (struct mm_struct *)regs_get_kernel_argument(regs, 0));
-	return 0;
-}
+ON_KPROBE(BULK_REQUEST, bulk_request,
+	  tell_bulk_request((__force gfp_t)PROBED(0), PROBED(1), PROBED(3)))
+ON_KPROBE(PAGESET_DEFAULT, pageset_default, TELL(list_bounds))
+ON_KPROBE(WAKE_KSWAPD, wake_kswapd, TELL(kswapd_woken, (struct zone *)PROBED(0), PROBED(2)))
+ON_KPROBE(PAGE_BREAKS, page_breaks, TELL(page_breaks, PROBED(0)))
+ON_KPROBE(HUGE_WANTED, huge_wanted, TELL(huge_wanted))
+ON_KPROBE(SCAN_BEGIN, scan_begin, TELL(scan_begin))
+ON_KPROBE(MM_EXIT, mm_exit, TELL(mm_exit, (struct mm_struct *)PROBED(0)))
 
 /* What main.c gives to the hook layer. */
 const struct lmm_hook_handlers lmm_dispatch_handlers = {
 	.klp = &klp_handlers,
 	.entry = &entry_handlers,
 	.probes = {
-		[LMM_HOOK_PAGE_ALLOC] = on_page_alloc,
-		[LMM_HOOK_PAGE_FREE] = on_page_free,
-		[LMM_HOOK_PAGESET_DEFAULT] = on_pageset_default,
-		[LMM_HOOK_WAKE_KSWAPD] = on_wake_kswapd,
-		[LMM_HOOK_PAGE_BREAKS] = on_page_breaks,
-		[LMM_HOOK_HUGE_WANTED] = on_huge_wanted,
-		[LMM_HOOK_BULK_REQUEST] = on_bulk_request,
-		[LMM_HOOK_SCAN_BEGIN] = on_scan_begin,
-		[LMM_HOOK_MM_EXIT] = on_mm_exit,
-		[LMM_HOOK_RECLAIM_END] = on_reclaim_end,
-		[LMM_HOOK_COMPACT_BEGIN] = on_compact_begin,
-		[LMM_HOOK_MIXED] = on_mixed,
-		[LMM_HOOK_CMA_START] = on_cma_start,
-		[LMM_HOOK_CMA_BUSY] = on_cma_busy,
-		[LMM_HOOK_CMA_FINISH] = on_cma_finish,
-		[LMM_HOOK_CMA_RELEASE] = on_cma_release,
+#define KPROBE(id, name, ...)		[LMM_HOOK_##id] = on_##name,
+#define TRACEPOINT(id, name, ...)	[LMM_HOOK_##id] = on_##name,
+#include "hook/rows.h"
 	},
 };
