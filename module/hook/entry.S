@@ -4,13 +4,14 @@
  *
  * The function's arguments, up to six, are in their registers, and become the arguments of our
  * handler, which may change the registers.  Nothing else is live here.  A thread can be
- * preempted anywhere in this file.  Disarming waits for such a thread:
- * unregister_ftrace_function() waits for RCU tasks, for ops that a module owns.
+ * preempted in this file.  Disarming waits for such a thread: unregister_ftrace_function() waits
+ * for RCU tasks, for ops that a module owns.
  */
 #include <linux/linkage.h>
 #include <asm/ibt.h>
 #include <asm/percpu.h>
 
+#include "compat/preempt.h"
 #include "entry.h"
 
 /*
@@ -54,7 +55,9 @@ LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_calls_hint_fault
 /*
  * Runs at every allocation: a comparison and a store if nothing is wanted of a request, a load and
  * five stores if the request is to be noted.  The stack pointer later tells whether the noted
- * request is the request of the caller.
+ * request is the request of the caller.  No task is preempted between two stores, or it would write
+ * the rest of its note into that of another task.  Who should have been preempted here is, at the
+ * next place where the kernel allows it: the allocation has many.
  */
 LMM_START(lmm_entry_request)
 	cmpw	$LMM_REQUEST_NOTE, lmm_request_wants(%rip)
@@ -66,6 +69,7 @@ LMM_START(lmm_entry_request)
 .Lcall:
 	LMM_CALL lmm_entered_request
 .Lnote:
+	LMM_PREEMPT_OFF
 	/* First: an interrupt that notes a request of its own from here on leaves its address. */
 	movq	%rsp, PER_CPU_VAR(lmm_request_stack)
 	movl	%edi, PER_CPU_VAR(lmm_request_gfp)
@@ -73,6 +77,7 @@ LMM_START(lmm_entry_request)
 	movl	%edx, PER_CPU_VAR(lmm_request_flags)
 	movq	LMM_CONTEXT_NODEMASK(%rcx), %rax
 	movq	%rax, PER_CPU_VAR(lmm_request_nodemask)
+	LMM_PREEMPT_ON
 	RET
 SYM_FUNC_END(lmm_entry_request)
 

@@ -76,8 +76,9 @@ DECLARE_PER_CPU(unsigned int, lmm_calls_hint_fault);
 /*
  * The last call of get_page_from_freelist() on a CPU, while lmm_request_wants.note is set: its
  * first three arguments, the nodemask of the fourth, and the stack pointer at its entry, which is 0
- * after a call that was not noted.  The stack pointer is written first, so where the stack pointer
- * is that of a call, no interrupt has written arguments of another call since.
+ * after a call that was not noted.  The stack pointer is written first, and no task is preempted
+ * before the last argument is written.  So where the stack pointer is that of a call, nobody has
+ * written arguments of another call since.
  */
 DECLARE_PER_CPU(unsigned int, lmm_request_gfp);
 DECLARE_PER_CPU(unsigned int, lmm_request_order);

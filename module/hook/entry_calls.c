@@ -16,6 +16,7 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
+#include "compat/preempt.h"
 #include "entry.h"
 
 DEFINE_STATIC_CALL_NULL(hint_fault, *((struct lmm_entry_handlers *)0)->hint_fault);

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lmm_noted.ko - interrupts that ask for a page while livemm notes a request
+ * lmm_noted.ko - interrupts and tasks that ask for a page while livemm notes a request
  *
  * Writing to `run` puts a kprobe at one instruction of lmm_entry_request() after the other.  The
  * handler of the kprobe asks for a page, as an interrupt would at that place.  `places` says at how
  * many instructions a request for a larger block was interrupted.  Of the notes that have the stack
  * address of that request, `whole` have its arguments, and `mixed` have arguments of the other.
+ *
+ * Writing to `preempt` does the same with a task of high priority, which an interrupt wakes at that
+ * place.  The notes that count are then those with the stack address of that task's request.
  */
+#include <linux/completion.h>
+#include <linux/err.h>
 #include <linux/gfp.h>
+#include <linux/irq_work.h>
 #include <linux/kprobes.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -105,27 +112,126 @@ static void __percpu *find_percpu(const char *name)
 	return (void __percpu __force *)(unsigned long)lmm_find(name);
 }
 
-static int run_set(const char *text, const struct kernel_param *param)
+/* Find the notes, and where a request is noted; NULL without livemm. */
+static char *notes_find(void)
 {
 	char *entry = lmm_find("lmm_entry_request");
-	unsigned int at;
 
 	stack = find_percpu("lmm_request_stack");
 	nodemask = find_percpu("lmm_request_nodemask");
 	gfp = find_percpu("lmm_request_gfp");
 	order = find_percpu("lmm_request_order");
 	flags = find_percpu("lmm_request_flags");
-	if (!entry || !stack || !nodemask || !gfp || !order || !flags)
-		return -ENOENT;
 	places = 0;
 	whole = 0;
 	mixed = 0;
+	return stack && nodemask && gfp && order && flags ? entry : NULL;
+}
+
+static int run_set(const char *text, const struct kernel_param *param)
+{
+	char *entry = notes_find();
+	unsigned int at;
+
+	if (!entry)
+		return -ENOENT;
 	for (at = 0; at < LENGTH; at++)
 		interrupt_at(entry + at);
 	return 0;
 }
 
 LMM_PARAM_SET(run, run_set, "interrupt requests, and look at their notes");
+
+/* Asks for a page each time it is woken, and says which note that left. */
+static struct task_struct *other;
+static struct completion wake, asked;
+static unsigned long other_stack;
+
+static int other_asks(void *unused)
+{
+	struct page *page;
+
+	while (!kthread_should_stop()) {
+		if (wait_for_completion_interruptible(&wake))
+			continue;
+		page = alloc_page(GFP_NOWAIT | __GFP_NOWARN);
+		other_stack = this_cpu_read(*stack);
+		if (page)
+			__free_page(page);
+		complete(&asked);
+	}
+	return 0;
+}
+
+static void other_wake(struct irq_work *work)
+{
+	complete(&wake);
+}
+
+static DEFINE_IRQ_WORK(waker, other_wake);
+
+/* The interrupt comes as soon as the handler has ended: at this instruction. */
+static int preempt(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (asks == current) {
+		asks = NULL;
+		interrupted = true;
+		irq_work_queue(&waker);
+	}
+	return 0;
+}
+
+static void preempt_at(void *place)
+{
+	struct kprobe probe = { .addr = place, .pre_handler = preempt };
+	struct page *page;
+
+	if (register_kprobe(&probe))
+		return;
+	interrupted = false;
+	asks = current;
+	page = alloc_pages(GFP_NOWAIT | __GFP_NOWARN, ORDER);
+	asks = NULL;
+	if (interrupted) {
+		places++;
+		wait_for_completion(&asked);
+		if (this_cpu_read(*stack) == other_stack) {
+			if (this_cpu_read(*order))
+				mixed++;
+			else
+				whole++;
+		}
+	}
+	unregister_kprobe(&probe);
+	if (page)
+		__free_pages(page, ORDER);
+}
+
+static int preempt_set(const char *text, const struct kernel_param *param)
+{
+	char *entry = notes_find();
+	unsigned int at, cpu;
+
+	if (!entry)
+		return -ENOENT;
+	init_completion(&wake);
+	init_completion(&asked);
+	migrate_disable();
+	cpu = smp_processor_id();
+	other = kthread_create_on_cpu(other_asks, NULL, cpu, "lmm_noted/%u");
+	if (!IS_ERR(other)) {
+		sched_set_fifo(other);
+		wake_up_process(other);
+		for (at = 0; at < LENGTH; at++)
+			preempt_at(entry + at);
+		complete(&wake);
+		kthread_stop(other);
+	}
+	migrate_enable();
+	return PTR_ERR_OR_ZERO(other);
+}
+
+LMM_PARAM_SET(preempt, preempt_set, "preempt requests, and look at the notes of who preempts");
 
 static int __init lmm_noted_init(void)
 {

@@ -9,11 +9,10 @@
  * task's unknown request counts as one in the fast path, an interrupt's as one that may not wait.
  *
  * In two cases the note is of another request, and one search is refused or allowed wrongly.  A
- * task that changes the CPU within those few instructions may find its own older note on the new
- * CPU, and writes the rest of its note into that of a task which was preempted there.  A request
- * for pages in bulk is not noted at all: __alloc_pages_bulk() takes pages off the lists itself, and
- * the note is of an older request on our stack.  A bulk request that is refused asks
- * get_page_from_freelist() for one page.
+ * task that changes the CPU after it has noted a request may find its own older note on the new
+ * CPU.  A request for pages in bulk is not noted at all: __alloc_pages_bulk() takes pages off the
+ * lists itself, and the note is of an older request on our stack.  A bulk request that is refused
+ * asks get_page_from_freelist() for one page.
  *
  * Switched off, the filter leaves behind only raised watermarks, which kswapd lowers as usual.
  */
