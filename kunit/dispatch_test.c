@@ -310,6 +310,29 @@ static void an_unwatched_scan_goes_on(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, on_scan(NULL, 0x3000, &part));
 }
 
+/* One hint fault in four is handed on, by chance: any number of faults may lie between two. */
+static void hint_faults_are_sampled_by_chance(struct kunit *test)
+{
+	unsigned int found[2 * LMM_ENTRY_EVERY] = { }, sum = 0, i;
+
+	for (i = 0; i < 7000; i++) {
+		int wait;
+
+		preempt_disable();
+		lmm_entered_hint_fault(0, 0, 1, 0);
+		wait = this_cpu_read(lmm_wait_hint_fault);
+		preempt_enable();
+		KUNIT_ASSERT_GE(test, wait, 1);
+		KUNIT_ASSERT_LT(test, wait, 2 * LMM_ENTRY_EVERY);
+		found[wait]++;
+		sum += wait;
+	}
+	for (i = 1; i < 2 * LMM_ENTRY_EVERY; i++)
+		KUNIT_EXPECT_GT(test, found[i], 850U);
+	KUNIT_EXPECT_GT(test, sum, LMM_ENTRY_EVERY * 7000U * 98 / 100);
+	KUNIT_EXPECT_LT(test, sum, LMM_ENTRY_EVERY * 7000U * 102 / 100);
+}
+
 /* A row without a handler could not be armed; a handler without a row would never run. */
 static void every_probe_has_a_handler(struct kunit *test)
 {
@@ -343,6 +366,7 @@ static struct kunit_case dispatch_cases[] = {
 	KUNIT_CASE(an_end_is_told),
 	KUNIT_CASE(subscribers_are_bounded),
 	KUNIT_CASE(an_unwatched_scan_goes_on),
+	KUNIT_CASE(hint_faults_are_sampled_by_chance),
 	KUNIT_CASE(every_probe_has_a_handler),
 	KUNIT_CASE(every_event_has_a_row),
 	{ }

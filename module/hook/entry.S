@@ -38,11 +38,10 @@
 	popq	%rdi
 .endm
 
-.macro LMM_ENTRY name handler calls
+.macro LMM_ENTRY name handler wait
 LMM_START(\name)
-	incl	PER_CPU_VAR(\calls)
-	testl	$(LMM_ENTRY_EVERY - 1), PER_CPU_VAR(\calls)
-	jnz	.Lout_\name
+	decl	PER_CPU_VAR(\wait)
+	jg	.Lout_\name
 	LMM_CALL \handler
 .Lout_\name:
 	RET
@@ -50,7 +49,7 @@ SYM_FUNC_END(\name)
 .endm
 
 .text
-LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_calls_hint_fault
+LMM_ENTRY lmm_entry_hint_fault lmm_entered_hint_fault lmm_wait_hint_fault
 
 /*
  * Runs at every allocation: a comparison and a store if nothing is wanted of a request, a load and

@@ -5,15 +5,15 @@
  * A hint fault of NUMA balancing takes about 1600 instructions (bench/README.md), so a hook there
  * must be short.  A kprobe or an ftrace callback goes through the kernel's trampoline and
  * bookkeeping at each call; a direct call runs entry.S alone.  A call that is not handed on takes
- * incl, testl, jnz, and the return or the jump to the kernel's return thunk, with an endbr64
- * first on a kernel with IBT (6.12).
+ * decl, jg, and the return or the jump to the kernel's return thunk, with an endbr64 first on a
+ * kernel with IBT (6.12).
  */
 #ifndef LIVEMM_HOOK_ENTRY_H
 #define LIVEMM_HOOK_ENTRY_H
 
 /*
- * Of this many calls on a CPU one call is handed on, and stands for all of them; a power
- * of two.
+ * Of this many calls on a CPU one call is handed on, and stands for all of them: by chance, as a
+ * program that uses four arrays in turn would fault in step with every fourth call.
  */
 #define LMM_ENTRY_EVERY	4
 
@@ -70,8 +70,11 @@ struct lmm_request_wants {
 
 extern struct lmm_request_wants lmm_request_wants;
 
-/* Calls so far. */
-DECLARE_PER_CPU(unsigned int, lmm_calls_hint_fault);
+/*
+ * Calls until the next call that is handed on; 0 or less where the thread has gone to another CPU
+ * before it could choose the next.
+ */
+DECLARE_PER_CPU(int, lmm_wait_hint_fault);
 
 /*
  * The last call of get_page_from_freelist() on a CPU, while lmm_request_wants.note is set: its

@@ -22,7 +22,8 @@
 DEFINE_STATIC_CALL_NULL(hint_fault, *((struct lmm_entry_handlers *)0)->hint_fault);
 DEFINE_STATIC_CALL_NULL(request, *((struct lmm_entry_handlers *)0)->request);
 
-DEFINE_PER_CPU(unsigned int, lmm_calls_hint_fault);
+DEFINE_PER_CPU(int, lmm_wait_hint_fault) = 1;
+static DEFINE_PER_CPU(u32, hint_fault_random);
 
 DEFINE_PER_CPU(unsigned int, lmm_request_gfp);
 DEFINE_PER_CPU(unsigned int, lmm_request_order);
@@ -80,6 +81,13 @@ void lmm_buffers_unmovable(unsigned int client, bool wanted)
  */
 void notrace lmm_entered_hint_fault(int last_cpupid, int nid, int pages, int flags)
 {
+	/* Numerical Recipes' generator; two threads that come here at once do no harm. */
+	u32 random = this_cpu_read(hint_fault_random) * 1664525 + 1013904223;
+
+	this_cpu_write(hint_fault_random, random);
+	/* From 1 to 2 * LMM_ENTRY_EVERY - 1, by the high bits. */
+	this_cpu_write(lmm_wait_hint_fault,
+		       1 + ((random >> 16) * (2 * LMM_ENTRY_EVERY - 1) >> 16));
 	static_call(hint_fault)(last_cpupid, nid, pages, flags);
 }
 
@@ -106,7 +114,7 @@ void notrace lmm_entered_request(gfp_t gfp, unsigned int order, int flags,
 
 SHARED_CALL(hint_fault)
 {
-	if (this_cpu_inc_return(lmm_calls_hint_fault) & (LMM_ENTRY_EVERY - 1))
+	if (this_cpu_dec_return(lmm_wait_hint_fault) > 0)
 		return;
 	lmm_entered_hint_fault(ARGUMENT(fregs, 0), ARGUMENT(fregs, 1), ARGUMENT(fregs, 2),
 			       ARGUMENT(fregs, 3));
