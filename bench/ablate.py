@@ -156,17 +156,13 @@ MECHANISMS: Mapping[str, Mechanism] = {
         (("pageblock/filter.c", "known && !pageblock_allows(verdict) && pageblock_leaves_node",
           "known && false && pageblock_leaves_node"),),
         ("database",)),
-    "sampling": Mechanism(
-        "scans between full passes arm one page in sixteen", "numa", 500,
-        (("numa/scan.c", "\tif (kind == NUMA_SCAN_SAMPLING)\n\t\tsampling_begin(entry);",
-          "\tif (false)\n\t\tsampling_begin(entry);"),
-         ("numa/scan.c", "NUMA_SCAN_FULL : NUMA_SCAN_SAMPLING;",
-          "NUMA_SCAN_FULL : NUMA_SCAN_FULL;")),
+    "quiet": Mechanism(
+        "some of the kernel's scans of a quiet process are left out", "numa", 60,
+        (("numa/core.h", "#define NUMA_FACTOR_MAX\t\t4", "#define NUMA_FACTOR_MAX\t\t1"),),
         ("database", "phases")),
-    "alarm": Mechanism(
-        "a sample with more remote faults has full passes follow", "numa", 175,
-        (("numa/core_alarm.c", "\tbool more = share > expected + NUMA_RESAMPLE_POINTS;",
-          "\tbool more = false;"),),
+    "look": Mechanism(
+        "a scan is put off by a second at most, so that another thread may ask", "numa", 5,
+        (("numa/scan.c", "#define NUMA_LOOK_MS\t1000", "#define NUMA_LOOK_MS\tU32_MAX"),),
         ("database", "phases")),
     "movement": Mechanism(
         "pages move to CMA memory before the kernel swaps", "cma", 458,

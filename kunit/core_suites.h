@@ -14,11 +14,8 @@
 #include "cma_ratio_core_test.c"
 #include "knobs_test.c"
 #include "numa_core_test.c"
-#include "numa_trace_test.c"
-#include "numa_sample_core_test.c"
-#include "numa_alarm_core_test.c"
-#include "numa_credit_core_test.c"
 #include "numa_promote_core_test.c"
+#include "numa_trend_core_test.c"
 #include "pageblock_census_test.c"
 #include "pageblock_core_test.c"
 #include "pageblock_move_test.c"
@@ -30,8 +27,7 @@
 ADD_SUITES(&pcp_core_suite, &pcp_depth_core_suite, &pcp_event_core_suite,
 	   &pcp_event_load_suite, &cma_core_suite, &cma_balance_core_suite,
 	   &cma_ratio_core_suite, &lmm_knobs_suite, &numa_core_suite,
-	   &numa_trace_suite, &numa_sample_core_suite, &numa_alarm_core_suite,
-	   &numa_credit_core_suite, &numa_promote_core_suite, &pageblock_core_suite,
+	   &numa_promote_core_suite, &numa_trend_core_suite, &pageblock_core_suite,
 	   &pageblock_census_suite, &pageblock_move_suite, &pageblock_reserve_suite,
 	   &zonelock_core_suite, &zonelock_runs_suite,
 	   &zonelock_worth_suite);

@@ -40,10 +40,9 @@ STUB(lmm_entry_bpf_links)
 /* switch.c defines its tracepoints; headers that come after define none once more. */
 #undef CREATE_TRACE_POINTS
 #include "switch_test.c"
-#include "numa_fault_test.c"
 
 ADD_SUITES(&hook_table_suite, &comm_suite, &dispatch_suite, &lmm_counters_suite, &numa_suits_suite,
-	   &zones_suite, &lmm_registry_suite, &lmm_switch_suite, &numa_fault_suite);
+	   &zones_suite, &lmm_registry_suite, &lmm_switch_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

@@ -33,7 +33,7 @@ static void passes_that_pay_come_soon(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(passes); i++) {
 		faults += passes[i].faults;
 		promoted += passes[i].promoted;
-		KUNIT_EXPECT_EQ_MSG(test, numa_promote_next(&promote, faults, promoted),
+		KUNIT_EXPECT_EQ_MSG(test, numa_promote_next(&promote, faults, promoted, 1 << 20),
 				    passes[i].period_ms, "pass %d", i);
 	}
 	KUNIT_EXPECT_EQ(test, promote.passes, (u64)ARRAY_SIZE(passes));
@@ -69,7 +69,7 @@ static void hot_memory_is_armed_in_time(struct kunit *test)
 		if (!at && second < due)
 			continue;
 		if (!at)
-			due = second + numa_promote_next(&promote, promoted, promoted) / 1000;
+			due = second + numa_promote_next(&promote, promoted, promoted, all) / 1000;
 		while (at < all && left >= NUMA_PROMOTE_LEAST) {
 			u32 pages = min3(left, NUMA_PROMOTE_CALL, all - at), armed = 0;
 
@@ -94,10 +94,31 @@ static void hot_memory_is_armed_in_time(struct kunit *test)
 	KUNIT_EXPECT_LE(test, passes, 8ULL);
 }
 
+/*
+ * A process of 1 GiB that uses all of it, on a fast tier of half of that: each pass promotes what
+ * was demoted since.  MiB a second that are promoted, in the first five minutes and afterwards.
+ */
+static void circles_come_to_rest(struct kunit *test)
+{
+	const u64 resident = 1 << 18, pass = 1 << 17;
+	u64 promoted = 0, early = 0, ms = 0;
+	struct numa_promote promote = { };
+
+	while (ms < 3600000) {
+		ms += numa_promote_next(&promote, promoted, promoted, resident);
+		promoted += pass;
+		if (ms <= 300000)
+			early = promoted;
+	}
+	KUNIT_EXPECT_LE(test, (early >> 8) / 300, 20ULL);
+	KUNIT_EXPECT_LE(test, ((promoted - early) >> 8) / 3300, 4ULL);
+}
+
 static struct kunit_case numa_promote_core_cases[] = {
 	KUNIT_CASE(passes_that_pay_come_soon),
 	KUNIT_CASE(calls_are_charged),
 	KUNIT_CASE(hot_memory_is_armed_in_time),
+	KUNIT_CASE(circles_come_to_rest),
 	{ }
 };
 

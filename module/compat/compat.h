@@ -51,14 +51,6 @@ static_assert(AS_RELEASE_ALWAYS > 0);
 #define LMM_DRAINS_IN_PARTS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0))
 
 /*
- * NUMA balancing does not scan for a thread whose memory cpuset.mems binds to one node.  L. Chen,
- * "sched/numa: skip VMA scanning on memory pinned to one NUMA node via cpuset.mems" (linux-kernel,
- * March 2025).  Read in Debian's sources: 7.2 has the test, and 6.12 has not.  Releases between are
- * taken to have none.
- */
-#define LMM_SKIPS_PINNED_SCANS	(LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0))
-
-/*
  * The functions that set up direct calls at an ftrace site by ops have these names.
  * Upstream da8bdfbd4223 ("ftrace: Rename _ftrace_direct_multi APIs to _ftrace_direct
  * APIs") and 59495740f71f ("ftrace: Let unregister_ftrace_direct_multi() call

@@ -33,9 +33,7 @@ TARGETS = {
     "pageblock": ["policy/pageblock/core.c", "policy/pageblock/core_census.c",
                   "policy/pageblock/core_reserve.c", "policy/common/core_budget.c",
                   "policy/common/core_move.c"],
-    "numa": ["policy/numa/core.c"],
-    "numa_vma": ["policy/numa/core_sample.c", "policy/numa/core_alarm.c",
-                 "policy/numa/core_credit.c"],
+    "numa": ["policy/numa/core.c", "policy/numa/core_trend.c", "policy/numa/core_promote.c"],
     "knobs": ["control/knobs.c"],
 }
 LEAST_PCT = 90.0

@@ -96,7 +96,7 @@ for patch in $(patches); do
 	honest "$patch disabled"
 	same "$patch disabled: none of its hooks reads armed" "$(awk -v patch="$patch" '
 		$2 != "livepatch" || $4 != "armed" { next }
-		{ of = $1 == "scan" ? "scan" : $1 == "fallback" ? "fallback" :
+		{ of = $1 == "fallback" ? "fallback" :
 		       $1 == "refill" || $1 == "drain" ? "lists" : "giveback" }
 		patch == "livemm_klp_" of { print }' "$LMM_DBG/hooks")" ""
 	note "$patch disabled: $(grep -E ' (standby|on) ' "$LMM_DBG/status" | tr -s ' ' | tr '\n' ';')"

@@ -39,20 +39,17 @@ lists="free_pcppages_bulk "
 kernel_scans 100 200 400
 need lmm_load
 same "nothing is patched at first" "$(patches)" ""
-need write_to "$NUMA/config" "mode=period enabled=1"
-same "nor for numa in mode period" "$(patches)" ""
+need write_to "$NUMA/enabled" 1
+same "nor for numa" "$(patches)" ""
 comes_on pcp "" idle
 same "for pcp the lists alone" "$(enabled)" "livemm_klp_lists "
 same "and their functions" "$(held)" "$lists"
-check "numa's mode vma" write_to "$NUMA/mode" vma
-same "adds the scan" "$(enabled)" "livemm_klp_lists livemm_klp_scan "
-check "with its hook" tells hooks '^scan +livepatch .* armed'
 comes_on zonelock "" idle
-same "adds what gives back" "$(enabled)" "livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
+same "adds what gives back" "$(enabled)" "livemm_klp_giveback livemm_klp_lists "
 check "with its hook" tells hooks '^compact +livepatch .* armed'
 comes_on pageblock "" idle
 same "adds the search for a fallback" "$(enabled)" \
-	"livemm_klp_fallback livemm_klp_giveback livemm_klp_lists livemm_klp_scan "
+	"livemm_klp_fallback livemm_klp_giveback livemm_klp_lists "
 check "pcp is on all the while" policy_is pcp on
 need all_off
 check "all comes to rest" klp_wait settled

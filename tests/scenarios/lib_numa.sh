@@ -7,6 +7,7 @@
 #   hint_start [OPTION...]       the load, in the background; its process is $hint
 #   hint_stop PID...             end these loads
 #   hints_stop                   end all
+#   left_out SECONDS             scans let through and scans put off, in so many seconds
 #   numa_classes                 pages it has counted, of all classes
 #   space_rows [PID]             rows of `state`, or a process's
 #   space_field PID N            a column of a process's row
@@ -77,6 +78,14 @@ spaces_dead() {
 scanned_rows() {
 	loaded lmm_scanned || insmod "$LMM_MODDIR/lmm_scanned.ko"
 	cat /sys/module/lmm_scanned/parameters/rows
+}
+
+# left_out SECONDS: scans that were let through and scans that were put off, in so many seconds.
+# PTE updates tell less: on a slow machine a page is armed again as soon as the page was used.
+left_out() {
+	_scans=$(counter scans numa) _put_off=$(counter postponed numa)
+	sleep "$1"
+	echo $(($(counter scans numa) - _scans)) $(($(counter postponed numa) - _put_off))
 }
 
 growth() {

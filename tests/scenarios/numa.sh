@@ -5,25 +5,26 @@
 # nodes: 2
 # args: transparent_hugepage=never
 #
-# Every hint fault is counted in its class, the scan period follows the faults, and the kernel
-# scans less.
+# Every hint fault is counted in its class, a quiet process is scanned less often, and memory that is
+# bound to one node not at all.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 
 trace=/sys/kernel/tracing
+
+quiet_known() { [ "$(space_field "$hint" 3)" -gt "$(space_field "$hint" 4)" ]; }
 
 kernel_scans 100 200 200
 need lmm_load
 check "the policy is supported" grep -qx yes "$NUMA/supported"
 hint_start -p own
 check "the kernel scans" wait_for 60 grown "$(vmstat numa_hint_faults)" vmstat numa_hint_faults
-off=$(growth 10 vmstat numa_pte_updates)
 hints_stop
 
 need write_to "$trace/events/livemm/numa_decision/enable" 1
 need write_to "$NUMA/enabled" 1
-check "on" tells status '^numa +on +vma'
-for hook in hint_fault scan_begin scan mm_exit; do
+check "on" tells status '^numa +on +quiet'
+for hook in hint_fault scan_begin mm_exit; do
 	check "$hook is armed" tells hooks "^$hook .* armed"
 done
 
@@ -44,7 +45,8 @@ for case in $cases; do
 	check "load ${case%:*} is $class" test "$share" -ge $least
 done
 
-# Of a process that the policy knows from its first scan on, every fault.
+# Of a process that the policy knows from its first scan on, every fault: one in four is looked at,
+# by chance, and counts for four.
 from_all=$(numa_classes) from_kernel=$(vmstat numa_hint_faults)
 from_local=$(($(counter local_private numa) + $(counter local_shared numa)))
 kernel_local=$(vmstat numa_hint_faults_local)
@@ -55,30 +57,43 @@ local=$(($(counter local_private numa) + $(counter local_shared numa) - from_loc
 kernel_local=$(($(vmstat numa_hint_faults_local) - kernel_local))
 note "hint faults: $all counted, the kernel says $kernel; local $local, $kernel_local"
 check "there were hint faults" test "$kernel" -gt 1000
-check "no hint fault is missed" test "$((all * 100))" -ge "$((kernel * 99))"
-check "none is counted twice" test "$((all * 100))" -le "$((kernel * 101))"
-# Of their kind one in four is looked at.
-check "nor a local one" test "$((local * 100))" -ge "$((kernel_local * 95))"
-check "nor taken for local" test "$((local * 100))" -le "$((kernel_local * 105))"
+check "no hint fault is missed" test "$((all * 100))" -ge "$((kernel * 94))"
+check "none is counted twice" test "$((all * 100))" -le "$((kernel * 106))"
+check "nor a local one" test "$((local * 100))" -ge "$((kernel_local * 92))"
+check "nor taken for local" test "$((local * 100))" -le "$((kernel_local * 108))"
 
 hint_start -p own
 check "the address space is in state" wait_for 60 space_known "$hint"
-check "a stable load is scanned ever more rarely" wait_for 120 grown 5000 space_field "$hint" 3
+# At most twice the kernel's longest, which is 200 ms for each thread that shares memory.
+check "a stable load is scanned more rarely" wait_for 120 quiet_known
 check "and the kernel's own period stays as it was" test "$(space_field "$hint" 4)" -le 1000
-on=$(growth 10 vmstat numa_pte_updates)
-note "entries armed in 10 s: $off without the policy, $on with it"
-check "and fewer of its entries are armed" test "$((on * 2))" -lt "$off"
-check "sampling scans were made" test "$(counter sampling_scans numa)" -gt 0
+figures=$(left_out 20)
+note "in 20 s ${figures% *} scans, ${figures#* } put off; $(space_rows "$hint")"
+check "and a part of its scans is left out" test "$((${figures#* } * 4))" -ge "${figures% *}"
+need write_to "$NUMA/cgroups" /nowhere
+check "a process that is not in scope is left alone" wait_for 30 space_unknown "$hint"
+need write_to "$NUMA/config" "cgroups="
+check "and taken in again" wait_for 60 space_known "$hint"
 
 line=$(grep -h "numa_decision: tgid=$hint " "$trace/trace" | tail -n 1)
 note "${line#*: }"
-for input in faults= local_private= remote_shared= scanned= resident= lived_ms= run_ms= pass= \
-	kernel_ms= rate= private= slope= trend= learnt_ms= period_ms= reason= limit=; do
+for input in local_private= remote_shared= moved= own_ms= period_ms= since_ms= due=; do
 	[ "${line#* "$input"}" != "$line" ] || fail "the tracepoint carries $input" "$line"
 done
 check "the tracepoint carries the decision" test -n "$line"
+cgroup_make bound cpuset.mems 0
+need write_to $cgroup/bound/cgroup.procs "$hint"
+pinned=$(counter pinned numa)
+# From 6.16 on the kernel itself leaves such a process out, and asks nobody.
+[ "$LMM_KERNEL" = 7.2 ] ||
+	check "scans of memory that is bound are left out" wait_for 60 grown "$pinned" counter pinned numa
+scans=$(counter scans numa)
+sleep 3
+same "and none is made" "$(counter scans numa)" "$scans"
 hints_stop
 check "an address space that is gone is forgotten" wait_for 10 space_unknown "$hint"
+need rmdir $cgroup/bound
+need umount $cgroup
 need write_to "$NUMA/enabled" 0
 none_armed
 same "no entry is left" "$(counter mms numa)" "$(counter mms_gone numa)"

@@ -43,8 +43,8 @@ need write_to /proc/sys/kernel/numa_balancing 2
 need write_to /sys/kernel/mm/numa/demotion_enabled 1
 check "node 1 is a lower tier" test "$(tier_of 1)" -gt "$(tier_of 0)"
 need lmm_load
-check "hands off in mode vma" write_to "$NUMA/config" "enabled=1 mode=vma"
-check "and says so" tells status '^numa +on +vma.*memory tiering'
+check "hands off in mode quiet" write_to "$NUMA/config" "enabled=1 mode=quiet"
+check "and says so" tells status '^numa +on +quiet.*memory tiering'
 need write_to "$NUMA/enabled" 0
 
 tier_run off -k readonly -s 30000

@@ -286,7 +286,6 @@ before() {
 
 need lmm_load
 kernel_scans 100 200 400
-need write_to "$NUMA/mode" vma
 # The hooks of ours that count under this load without other tools.
 rising=
 # The livepatches load without a load, which is quick; in "after" all comes on under load.

@@ -130,7 +130,7 @@ def test_defaults_follow_the_kernel(tmp_path: Path, ctl: Ctl, release: tuple[int
         ('"mo de" = 1', "pcp/mo de", Exit.USAGE),
         ("enabled = 1", "", Exit.USAGE),
         ("[policy.nosuch]\nenabled = true", "nosuch: no such policy; there are: ", Exit.USAGE),
-        ("[policy.numa]\nmode = 'vma'", "numa/enabled: not given", Exit.USAGE),
+        ("[policy.numa]\nmode = 'quiet'", "numa/enabled: not given", Exit.USAGE),
         ("[policy.numa]\nenabled = 'yes'", "numa/enabled: yes: must be true or false", Exit.USAGE),
         ("[policies.numa]", "policies: no such key; there are: description, policy", Exit.USAGE),
         ("x =", "line", Exit.USAGE),

@@ -3,6 +3,7 @@
  * core_promote.c - arithmetic of mode promote; see core_promote.h
  */
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include "core_promote.h"
@@ -12,24 +13,32 @@
  * @promote: the passes; all zeros before the first
  * @faults: pages of hint faults so far
  * @promoted: pages promoted so far
+ * @resident: resident pages of the process
  *
  * Pages that fault and are not promoted are in use, but not hot enough, or there is no room: to
  * arm them again soon would cost the same faults again.
  *
  * Return: ms from the beginning of this pass to the beginning of the next.
  */
-u32 numa_promote_next(struct numa_promote *promote, u64 faults, u64 promoted)
+u32 numa_promote_next(struct numa_promote *promote, u64 faults, u64 promoted,
+		      u64 resident)
 {
 	u64 paid = promoted - promote->promoted;
 	u64 cost = faults - promote->faults;
+	u64 forgotten = div_u64(promote->recent, NUMA_PROMOTE_FORGET) * promote->period_ms / 1000;
+	bool circles;
 
 	promote->faults = faults;
 	promote->promoted = promoted;
+	promote->recent += paid - min(forgotten, promote->recent);
+	circles = promote->recent > resident;
 	/* Nothing is known of the first pass when it begins. */
-	if (!promote->passes++ || (paid >= NUMA_PROMOTE_PAGES && paid >= cost / NUMA_PROMOTE_SHARE))
+	if (!promote->passes++ || (paid >= NUMA_PROMOTE_PAGES &&
+				   paid >= cost / NUMA_PROMOTE_SHARE && !circles))
 		promote->period_ms = NUMA_PROMOTE_MIN_MS;
 	else
-		promote->period_ms = min_t(u32, 2 * promote->period_ms, NUMA_PROMOTE_MAX_MS);
+		promote->period_ms = min_t(u32, 2 * promote->period_ms, circles ?
+					   NUMA_PROMOTE_CIRCLES_MS : NUMA_PROMOTE_MAX_MS);
 	return promote->period_ms;
 }
 

@@ -12,6 +12,10 @@
  * time passes between two looks but that of the passes, so the figures of a pass are the hint
  * faults from its beginning to the beginning of the next.
  *
+ * A page that is promoted twice was demoted between.  So where more pages were promoted than the
+ * process has, promotion and demotion go in circles: what is hot has no room.  Such passes do not
+ * pay, and come ever less often.
+ *
  * Pure: no kernel state, no lock, no clock; may be called in any context.
  */
 #ifndef LIVEMM_POLICY_NUMA_CORE_PROMOTE_H
@@ -27,11 +31,21 @@
 #define NUMA_PROMOTE_MAX_MS	16000
 
 /*
+ * The most while pages go in circles, and seconds after which a page that was promoted is
+ * forgotten: so many circles go on as promote one page in NUMA_PROMOTE_FORGET a second.
+ */
+#define NUMA_PROMOTE_CIRCLES_MS	256000
+#define NUMA_PROMOTE_FORGET	512
+
+/*
  * A pass pays when the kernel promoted one page in so many that faulted, and a MiB or more: a
  * promoted page saves every later access to slow memory, a hint fault costs once.
  */
 #define NUMA_PROMOTE_SHARE	8
 #define NUMA_PROMOTE_PAGES	256
+
+/* Age in ms from which on a process is taken: it may end soon. */
+#define NUMA_PROMOTE_AGE_MS	4000
 
 /* Pages in one call: 64 MiB, less than a millisecond under mmap_lock. */
 #define NUMA_PROMOTE_CALL	16384U
@@ -46,16 +60,18 @@
  * @period_ms: time from the beginning of a pass to the next
  * @faults: pages of hint faults, up to the beginning of the last pass
  * @promoted: pages promoted, up to then
+ * @recent: pages promoted of late, less what is forgotten
  * @passes: number of passes so far
  */
 struct numa_promote {
 	u32 period_ms;
 	u64 faults;
 	u64 promoted;
+	u64 recent;
 	u64 passes;
 };
 
-u32 numa_promote_next(struct numa_promote *promote, u64 faults, u64 promoted);
+u32 numa_promote_next(struct numa_promote *promote, u64 faults, u64 promoted, u64 resident);
 u32 numa_promote_charge(u32 left, u64 pages, u64 armed);
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_PROMOTE_H */

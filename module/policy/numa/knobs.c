@@ -13,8 +13,8 @@
 #include "knobs.h"
 
 static const char *const mode_words[] = {
+	[NUMA_MODE_QUIET] = "quiet",
 	[NUMA_MODE_PERIOD] = "period",
-	[NUMA_MODE_VMA] = "vma",
 	[NUMA_MODE_PROMOTE] = "promote",
 	NULL
 };

@@ -9,21 +9,21 @@
 
 /**
  * enum numa_mode - values of knob `mode`
- * @NUMA_MODE_PERIOD: when an address space is scanned
- * @NUMA_MODE_VMA: when an address space is scanned, and which parts of its VMAs
+ * @NUMA_MODE_QUIET: a quiet process is scanned less often
+ * @NUMA_MODE_PERIOD: how often a process is scanned follows its share of remote faults
  * @NUMA_MODE_PROMOTE: slow memory that the kernel's scan leaves out is scanned, too
  */
 enum numa_mode {
+	NUMA_MODE_QUIET,
 	NUMA_MODE_PERIOD,
-	NUMA_MODE_VMA,
 	NUMA_MODE_PROMOTE,
 };
 
 /* Knobs, in debugfs and in the parameter policies. */
 #define NUMA_KNOBS(KNOB)								\
-	KNOB(MODE, LMM_CHOICE("mode", mode_words, NUMA_MODE_VMA, "",			\
-		"`period`: how often to scan; `vma`: which pages, too; `promote`: scan "	\
-		"slow memory that the kernel leaves out"))				\
+	KNOB(MODE, LMM_CHOICE("mode", mode_words, NUMA_MODE_QUIET, "",			\
+		"`quiet`: leave out scans of quiet processes; `period`: the series' "		\
+		"controller; `promote`: scan slow memory that the kernel leaves out"))		\
 	/* The kernel's fastest scan of one process, here of all together. */		\
 	KNOB(PROMOTE_RATE_MB, LMM_UINT("promote_rate_mb", 2, 65536, 256,			\
 		"MiB a second", "what mode `promote` arms at most"))			\
@@ -45,10 +45,9 @@ enum numa_knob {
 	COUNTER(REMOTE_PRIVATE, "remote_private")		\
 	COUNTER(REMOTE_SHARED, "remote_shared")			\
 	COUNTER(SCANS, "scans")					\
-	COUNTER(SAMPLING_SCANS, "sampling_scans")		\
 	COUNTER(POSTPONED, "postponed")				\
-	COUNTER(RETRIED, "retried")				\
-	COUNTER(RESAMPLED, "resampled")				\
+	COUNTER(CHANGES, "changes")				\
+	COUNTER(PINNED, "pinned")				\
 	COUNTER(UPDATED_ENTRIES, "updated_entries")		\
 	COUNTER(SCAN_FLUSHES, "scan_flushes")			\
 	COUNTER(PROMOTED, "promoted")				\

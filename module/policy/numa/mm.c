@@ -2,75 +2,61 @@
 /*
  * mm.c - making, finding and forgetting the entries of address spaces
  *
- * Entries are made where nothing may sleep, so they come from pools that a worker fills.
+ * Entries are made where nothing may sleep, so they come from a pool that a worker fills.
  */
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
-#include <linux/sched/task.h>
 #include <linux/slab.h>
 
 #include "state.h"
 
-/* Kinds of objects in the pools. */
-enum pool_kind {
-	POOL_MM,
-	POOL_SLOTS,
-	NR_POOLS
-};
-
 #define POOL_ITEMS	16
 
 static struct {
-	size_t size;
+	spinlock_t lock;	/* the rest */
 	unsigned int nr;
-	void *item[POOL_ITEMS];
-} pools[NR_POOLS] = {
-	[POOL_MM] = { .size = sizeof(struct numa_mm) },
-	[POOL_SLOTS] = { .size = sizeof(struct numa_slots) },
-};
+	struct numa_mm *item[POOL_ITEMS];
+} pool = { .lock = __SPIN_LOCK_UNLOCKED(pool.lock) };
 
-static DEFINE_SPINLOCK(pool_lock);
-
-/* Take a zeroed object, or NULL; a pool that runs low wakes the worker. */
-static void *pool_take(enum pool_kind kind)
+/* Take a zeroed entry, or NULL; a pool that runs low wakes the worker. */
+static struct numa_mm *pool_take(void)
 {
-	void *item = NULL;
+	struct numa_mm *item = NULL;
 	bool low;
 
-	spin_lock(&pool_lock);
-	if (pools[kind].nr) {
-		WRITE_ONCE(pools[kind].nr, pools[kind].nr - 1);
-		item = pools[kind].item[pools[kind].nr];
+	spin_lock(&pool.lock);
+	if (pool.nr) {
+		WRITE_ONCE(pool.nr, pool.nr - 1);
+		item = pool.item[pool.nr];
 	}
-	low = pools[kind].nr < POOL_ITEMS / 2;
-	spin_unlock(&pool_lock);
+	low = pool.nr < POOL_ITEMS / 2;
+	spin_unlock(&pool.lock);
 	if (low)
 		schedule_work(&numa.refill);
 	return item;
 }
 
-static bool pool_put(enum pool_kind kind, void *item)
+static bool pool_put(struct numa_mm *item)
 {
 	bool room;
 
-	spin_lock(&pool_lock);
-	room = pools[kind].nr < POOL_ITEMS;
+	spin_lock(&pool.lock);
+	room = pool.nr < POOL_ITEMS;
 	if (room) {
-		pools[kind].item[pools[kind].nr] = item;
-		WRITE_ONCE(pools[kind].nr, pools[kind].nr + 1);
+		pool.item[pool.nr] = item;
+		WRITE_ONCE(pool.nr, pool.nr + 1);
 	}
-	spin_unlock(&pool_lock);
+	spin_unlock(&pool.lock);
 	return room;
 }
 
-static bool pool_fill(enum pool_kind kind)
+static bool pool_fill(void)
 {
-	while (READ_ONCE(pools[kind].nr) < POOL_ITEMS) {
-		void *item = kzalloc(pools[kind].size, GFP_KERNEL | __GFP_NOWARN);
+	while (READ_ONCE(pool.nr) < POOL_ITEMS) {
+		struct numa_mm *item = kzalloc(sizeof(*item), GFP_KERNEL | __GFP_NOWARN);
 
 		if (!item)
 			return false;
-		if (!pool_put(kind, item))
+		if (!pool_put(item))
 			kfree(item);
 	}
 	return true;
@@ -78,55 +64,48 @@ static bool pool_fill(enum pool_kind kind)
 
 static void refill_worker(struct work_struct *work)
 {
-	enum pool_kind kind;
-
-	for (kind = 0; kind < NR_POOLS; kind++)
-		pool_fill(kind);
+	pool_fill();
 }
 
-static void pools_empty(void)
+static void pool_empty(void)
 {
-	enum pool_kind kind;
-
-	for (kind = 0; kind < NR_POOLS; kind++)
-		while (pools[kind].nr)
-			kfree(pools[kind].item[--pools[kind].nr]);
+	while (pool.nr)
+		kfree(pool.item[--pool.nr]);
 }
 
 /**
- * numa_mms_start() - fill the pools
+ * numa_mms_start() - fill the pool
  *
  * Context: process, may sleep; no hook is armed.
  * Return: 0, or -ENOMEM with nothing left behind.
  */
 int numa_mms_start(void)
 {
-	enum pool_kind kind;
-
 	spin_lock_init(&numa.lock);
 	hash_init(numa.mms);
 	INIT_LIST_HEAD(&numa.turns);
 	numa.nr_mms = 0;
 	INIT_WORK(&numa.refill, refill_worker);
-	for (kind = 0; kind < NR_POOLS; kind++) {
-		if (!pool_fill(kind)) {
-			pools_empty();
-			return -ENOMEM;
-		}
-	}
-	return 0;
+	if (pool_fill())
+		return 0;
+	pool_empty();
+	return -ENOMEM;
 }
 
 static void entry_free(struct rcu_head *rcu)
 {
-	struct numa_mm *entry = container_of(rcu, struct numa_mm, rcu);
-
-	kfree(entry->slots);
-	kfree(entry);
+	kfree(container_of(rcu, struct numa_mm, rcu));
 }
 
-/* Unhash an entry, unless another task has; count its last faults and free it. */
-static void entry_remove(struct numa_mm *entry)
+/**
+ * numa_mm_remove() - unhash an entry, unless another task has; count its last faults and free it
+ * @entry: the entry; no longer used from the end of the present RCU section on
+ *
+ * Nothing is put back: a scan is put off by NUMA_LOOK_MS at most.
+ *
+ * Context: process, preemption off.
+ */
+void numa_mm_remove(struct numa_mm *entry)
 {
 	struct numa_counts sum;
 	bool mine;
@@ -144,10 +123,6 @@ static void entry_remove(struct numa_mm *entry)
 	spin_lock(&entry->lock);
 	numa_mm_sum(entry, &sum);
 	numa_mm_count(entry, &sum);
-	/* In mode promote alone. */
-	if (entry->mm)
-		lmm_count(&lmm_numa_policy, COUNT_PROMOTED,
-			  numa_mm_moved(entry) - entry->promote.promoted);
 	spin_unlock(&entry->lock);
 	lmm_count(&lmm_numa_policy, COUNT_MMS_GONE, 1);
 	/* Not in an RCU callback: the last reference takes locks that interrupts may not take. */
@@ -159,8 +134,6 @@ static void entry_remove(struct numa_mm *entry)
 /**
  * numa_mms_forget() - forget every address space
  *
- * Nothing that the policy has changed is put back: see numa_mms_release().
- *
  * Context: process, may sleep; hooks may be armed, and handlers run.
  */
 void numa_mms_forget(void)
@@ -171,14 +144,14 @@ void numa_mms_forget(void)
 	for (bucket = 0; bucket < HASH_SIZE(numa.mms); bucket++) {
 		preempt_disable();
 		hlist_for_each_entry_rcu(entry, &numa.mms[bucket], node, true)
-			entry_remove(entry);
+			numa_mm_remove(entry);
 		preempt_enable();
 		cond_resched();
 	}
 }
 
 /**
- * numa_mms_stop() - forget every address space, and empty the pools
+ * numa_mms_stop() - forget every address space, and empty the pool
  *
  * Context: process, may sleep; no hook is armed and no handler runs.
  */
@@ -188,67 +161,7 @@ void numa_mms_stop(void)
 	/* No RCU callback may outlive the module. */
 	rcu_barrier();
 	cancel_work_sync(&numa.refill);
-	pools_empty();
-}
-
-/*
- * Put back mm->numa_next_scan, and have the scan decided anew, by a new window: the settings may
- * have changed.  The entry's lock is held.
- */
-static void entry_restore(struct numa_mm *entry, struct mm_struct *mm)
-{
-	if (entry->postponed)
-		cmpxchg(&mm->numa_next_scan, entry->postponed, entry->kernel_next);
-	entry->postponed = 0;
-	entry->decided = 0;
-	entry->last_window = jiffies - msecs_to_jiffies(NUMA_WINDOW_MS);
-}
-
-static void slot_restore(struct numa_slot *slot, struct task_struct *task)
-{
-	if (slot->lowered_pid != task->pid)
-		return;
-	cmpxchg(&task->numa_scan_period, slot->lowered_ms, slot->own_ms);
-	slot->lowered_pid = 0;
-}
-
-/* Put back the scan period of a thread, which cannot be freed meanwhile; under the entry's lock. */
-static void thread_restore(struct numa_mm *entry, struct task_struct *task)
-{
-	slot_restore(numa_mm_slot(entry, task->pid), task);
-	/* The slot from before the process had threads was changed first: restore it last. */
-	slot_restore(&entry->slot, task);
-}
-
-/**
- * numa_mms_release() - put back the scan times of every address space and of its threads
- *
- * A thread that is about to scan may still follow an older decision: the address space is
- * then scanned once more, or once later, than by the kernel.
- *
- * Context: process; scans may be under way.
- */
-void numa_mms_release(void)
-{
-	struct task_struct *group, *task;
-	struct numa_mm *entry;
-
-	rcu_read_lock();
-	for_each_process_thread(group, task) {
-		/* task_lock() keeps task->mm from going away. */
-		task_lock(task);
-		preempt_disable();
-		entry = task->mm ? numa_mm_find(task->mm) : NULL;
-		if (entry) {
-			spin_lock(&entry->lock);
-			entry_restore(entry, task->mm);
-			thread_restore(entry, task);
-			spin_unlock(&entry->lock);
-		}
-		preempt_enable();
-		task_unlock(task);
-	}
-	rcu_read_unlock();
+	pool_empty();
 }
 
 /* Mode promote: the worker takes the address space in turn. */
@@ -256,7 +169,7 @@ static void entry_enlist(struct numa_mm *entry, struct mm_struct *mm)
 {
 	mmgrab(mm);
 	entry->mm = mm;
-	entry->promote_due = jiffies + msecs_to_jiffies(NUMA_SCAN_DELAY_MS);
+	entry->promote_due = jiffies + msecs_to_jiffies(NUMA_PROMOTE_AGE_MS);
 	list_add_tail(&entry->turn, &numa.turns);
 }
 
@@ -274,7 +187,7 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 
 	if (entry)
 		return entry;
-	entry = pool_take(POOL_MM);
+	entry = pool_take();
 	if (!entry) {
 		lmm_count(&lmm_numa_policy, COUNT_MMS_REFUSED, 1);
 		return NULL;
@@ -282,13 +195,8 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 	entry->id = mm->context.ctx_id;
 	spin_lock_init(&entry->lock);
 	INIT_LIST_HEAD(&entry->turn);
-	entry->begun = jiffies;
-	entry->last_full = jiffies;
-	entry->last_ask = jiffies;
-	entry->last_window = jiffies;
-	entry->scans = 1;
-	entry->sampling.stride = NUMA_SAMPLING_STRIDE;
-	entry->seq = READ_ONCE(mm->numa_scan_seq);
+	entry->window_seq = READ_ONCE(mm->numa_scan_seq);
+	entry->scan_seq = entry->window_seq - 1;
 	spin_lock(&numa.lock);
 	other = numa_mm_find(mm);
 	if (!other) {
@@ -308,26 +216,6 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 }
 
 /**
- * numa_mm_forget() - leave the address space of current to the kernel
- * @entry: the entry of the address space
- * @mm: the address space
- *
- * Context: process, preemption off.
- */
-void numa_mm_forget(struct numa_mm *entry, struct mm_struct *mm)
-{
-	struct task_struct *task;
-
-	/* From here on nobody finds the entry; see numa_mm_dropped() for those that have. */
-	entry_remove(entry);
-	spin_lock(&entry->lock);
-	entry_restore(entry, mm);
-	for_each_thread(current, task)
-		thread_restore(entry, task);
-	spin_unlock(&entry->lock);
-}
-
-/**
  * numa_on_mm_exit() - event: an address space ends
  * @mm: the address space; no thread uses @mm any more
  *
@@ -337,69 +225,8 @@ void numa_on_mm_exit(struct mm_struct *mm)
 {
 	struct numa_mm *entry = numa_mm_find(mm);
 
-	if (!entry)
-		return;
-	entry_remove(entry);
-	/* After exec, current lives on with another address space. */
-	spin_lock(&entry->lock);
-	thread_restore(entry, current);
-	spin_unlock(&entry->lock);
-}
-
-/**
- * numa_mm_attach() - attach slots when they are first needed
- * @entry: the entry
- *
- * Context: process, preemption off, the entry's lock held.
- */
-void numa_mm_attach(struct numa_mm *entry)
-{
-	if (!entry->slots && get_nr_threads(current) > 1)
-		/* Who sees the pointer sees zeroes: pairs with numa_mm_slot() and numa_mm_sum(). */
-		smp_store_release(&entry->slots, pool_take(POOL_SLOTS));
-}
-
-/**
- * numa_mm_moved() - pages of an address space that the kernel moved at hint faults
- * @entry: the entry of the address space
- *
- * Context: process, preemption off.
- * Return: pages since the entry was made.
- */
-u64 numa_mm_moved(const struct numa_mm *entry)
-{
-	/* Pairs with numa_mm_attach(): the slots are zeroed. */
-	const struct numa_slots *slots = smp_load_acquire(&entry->slots);
-	u64 moved = atomic64_read(&entry->slot.moved);
-	unsigned int i;
-
-	for (i = 0; slots && i < NUMA_SLOTS; i++)
-		moved += atomic64_read(&slots->slot[i].moved);
-	return moved;
-}
-
-/**
- * numa_mm_alarm_expire() - stop waiting for the answer to an old alarm that has had pages moved
- * @entry: the entry of the address space
- * @now_ms: the time; may wrap
- *
- * In a large process alone, where the account bounds what follows the next alarm.
- *
- * Context: process, preemption off, the entry's lock held.
- */
-void numa_mm_alarm_expire(struct numa_mm *entry, u32 now_ms)
-{
-	if (entry->alarm.pending && numa_credit_is_large(entry->scans))
-		numa_alarm_expire(&entry->alarm, numa_mm_moved(entry), entry->resident, now_ms);
-}
-
-static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)
-{
-	enum numa_class class;
-
-	for (class = 0; class < NUMA_NR_CLASSES; class++)
-		sum->pages[class] += atomic64_read(&slot->pages[class]);
-	sum->faults += atomic64_read(&slot->faults);
+	if (entry)
+		numa_mm_remove(entry);
 }
 
 /**
@@ -411,14 +238,15 @@ static void slot_add(const struct numa_slot *slot, struct numa_counts *sum)
  */
 void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum)
 {
-	/* Pairs with numa_mm_attach(): the slots are zeroed. */
-	const struct numa_slots *slots = smp_load_acquire(&entry->slots);
-	unsigned int i;
+	const struct numa_slot *slot;
+	enum numa_class class;
 
 	*sum = (struct numa_counts){ };
-	slot_add(&entry->slot, sum);
-	for (i = 0; slots && i < NUMA_SLOTS; i++)
-		slot_add(&slots->slot[i], sum);
+	for (slot = entry->slot; slot < entry->slot + NUMA_SLOTS; slot++) {
+		for (class = 0; class < NUMA_NR_CLASSES; class++)
+			sum->pages[class] += atomic64_read(&slot->pages[class]);
+		sum->moved += atomic64_read(&slot->moved);
+	}
 }
 
 /**
@@ -426,7 +254,7 @@ void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum)
  * @entry: the entry of the address space
  * @sum: from numa_mm_sum()
  *
- * Called at the end of a window, so that a hint fault need not touch the counters.
+ * Called at an ask, so that a hint fault need not touch the counters.
  *
  * Context: process, the entry's lock held.
  */
@@ -437,5 +265,8 @@ void numa_mm_count(struct numa_mm *entry, const struct numa_counts *sum)
 	for (class = 0; class < NUMA_NR_CLASSES; class++)
 		lmm_count(&lmm_numa_policy, COUNT_LOCAL_PRIVATE + class,
 			  sum->pages[class] - entry->counted.pages[class]);
+	/* In mode promote alone. */
+	if (entry->mm)
+		lmm_count(&lmm_numa_policy, COUNT_PROMOTED, sum->moved - entry->counted.moved);
 	entry->counted = *sum;
 }

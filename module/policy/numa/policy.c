@@ -10,9 +10,6 @@
 
 #include <linux/hashtable.h>
 #include <linux/limits.h>
-#include <linux/math64.h>
-#include <linux/mempolicy.h>
-#include <linux/minmax.h>
 #include <linux/sched/sysctl.h>
 #include <linux/seq_file.h>
 #include <linux/shmem_fs.h>
@@ -23,7 +20,6 @@
 #include "events.h"
 #include "hook/hook.h"
 #include "policy/common/zones.h"
-#include "hint.h"
 #include "state.h"
 
 #define CREATE_TRACE_POINTS
@@ -58,7 +54,6 @@ static int numa_enable(struct lmm_policy *policy, const struct lmm_config *cfg, 
 
 	numa.mode = lmm_policy_mode(policy, cfg);
 	numa.balancing_mode = (const int *)lmm_hook_address(LMM_HOOK_BALANCING_MODE);
-	numa.scan_size = (const unsigned int *)lmm_hook_address(LMM_HOOK_SCAN_SIZE);
 	numa.path = kmalloc(PATH_MAX, GFP_KERNEL);
 	WRITE_ONCE(numa.scope_met, false);
 	rcu_assign_pointer(numa.rules, rules);
@@ -77,7 +72,6 @@ static void numa_disable(struct lmm_policy *policy)
 {
 	if (numa.mode == NUMA_MODE_PROMOTE)
 		numa_promote_stop();
-	numa_mms_release();
 	numa_mms_stop();
 	numa_free();
 }
@@ -88,8 +82,6 @@ static void numa_configure(struct lmm_policy *policy, const struct lmm_config *c
 
 	WRITE_ONCE(numa.scope_met, false);
 	rcu_assign_pointer(numa.rules, rules_make(cfg, GFP_KERNEL | __GFP_NOFAIL));
-	/* What was put off by the old settings is decided anew. */
-	numa_mms_release();
 	/* A process that the knob no longer takes in may run too little to ask. */
 	if (numa.mode == NUMA_MODE_PROMOTE && strcmp(old->cgroups, cfg->text)) {
 		/* Who has read the old rules adds no entry any more. */
@@ -99,20 +91,21 @@ static void numa_configure(struct lmm_policy *policy, const struct lmm_config *c
 	kfree_rcu(old, rcu);
 }
 
+/* Why the period is what it is. */
+static const char *why_of(const struct numa_mm *entry)
+{
+	if (!entry->windows)
+		return "few";
+	if (numa.mode == NUMA_MODE_PERIOD)
+		return entry->trend.lengthening ? "longer" : "shorter";
+	return entry->quiet.factor > 1 ? "quiet" : "changed";
+}
+
 static void entry_show(struct seq_file *m, const struct numa_mm *entry)
 {
-	const struct numa_decision *decision = &entry->decision;
-	u64 all = entry->period.history.local + entry->period.history.remote;
-	u64 scanned = entry->pass ? 100 :
-		      div64_u64(min(entry->scanned, entry->resident) * 100,
-				max(entry->resident, 1ULL));
-
-	seq_printf(m, "%-8d%-16s%9u%9u  %-8s%7u%7u%9llu%9llu%6u%7u  %s/%s\n", entry->tgid,
-		   entry->comm, decision->period_ms, entry->own_ms,
-		   decision->lengthening ? "longer" : "shorter",
-		   all ? decision->rate : 0, all ? 100 - decision->private * 10 : 0,
-		   entry->windows, scanned, entry->pass, entry->scans,
-		   numa_reason_words[decision->reason], numa_limit_words[decision->limit]);
+	seq_printf(m, "%-8d%-16s%10u%8u%8u%9u%8u  %s\n", entry->tgid, entry->comm,
+		   entry->period_ms, entry->own_ms, entry->remote, entry->windows, entry->scans,
+		   why_of(entry));
 }
 
 static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
@@ -126,9 +119,8 @@ static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 	if (promotes)
 		numa_promote_show(m, NULL);
 	else
-		seq_printf(m, "%-8s%-16s%9s%9s  %-8s%7s%7s%9s%9s%6s%7s  %s\n", "pid", "comm",
-			   "period_ms", "own_ms", "trend", "remote", "shared", "windows",
-			   "scanned", "pass", "scans", "why");
+		seq_printf(m, "%-8s%-16s%10s%8s%8s%9s%8s  %s\n", "pid", "comm", "period_ms",
+			   "own_ms", "remote", "windows", "scans", "why");
 	rcu_read_lock();
 	hash_for_each_rcu(numa.mms, bucket, entry, node) {
 		spin_lock(&entry->lock);
@@ -178,14 +170,11 @@ static const struct lmm_subscription numa_subscriptions[] = {
 	LMM_USES_BPF_LINKS,
 	LMM_NEEDS(HINT_FAULT, "all of the policy, which would know of no fault"),
 	LMM_NEEDS(SCAN_BEGIN, "all of the policy, which could not put a scan off"),
-	LMM_USES_IN(BIT(NUMA_MODE_VMA), BIT(NUMA_MODE_VMA), SCAN,
-		    "mode vma: what of an address space is scanned"),
 	LMM_USES_IN(BIT(NUMA_MODE_PROMOTE), BIT(NUMA_MODE_PROMOTE), ARM,
 		    "mode promote: the policy arms memory itself"),
 	LMM_NEEDS(MM_EXIT, "all of the policy, which would not know when an mm goes"),
 	LMM_NEEDS(BALANCING_MODE,
 		  "all of the policy: an admin could not switch balancing off by sysctl"),
-	LMM_NEEDS(SCAN_SIZE, "all of the policy: the budget of a scan"),
 };
 
 static const struct lmm_hook_client numa_uses = LMM_HOOK_CLIENT(numa);
@@ -193,7 +182,6 @@ static const struct lmm_hook_client numa_uses = LMM_HOOK_CLIENT(numa);
 static const struct lmm_events numa_events = {
 	.hint_fault = numa_on_hint_fault,
 	.scan_begin = numa_on_scan_begin,
-	.scan = numa_on_scan,
 	.mm_exit = numa_on_mm_exit,
 };
 

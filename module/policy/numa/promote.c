@@ -8,8 +8,9 @@
  * tier has no more hint faults.  Armed pages fault, and the kernel promotes the hot ones, by the
  * kernel's own rules and rate limit.
  *
- * An entry holds a reference of the mm_struct, so that an address space that has ended is seen as
- * ended.  The worker uses an address space only while the process lives.
+ * An entry, and the worker, hold a reference of the mm_struct, so that an address space that has
+ * ended is seen as ended.  The worker is no user of the address space: the last user tears it down
+ * itself, and meanwhile waits for mmap_lock before anything goes that the worker walks.
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -50,29 +51,17 @@ static unsigned long part_arm(struct mm_struct *mm, unsigned long at, u32 *left)
 	return end;
 }
 
-static u64 pages_of(const struct numa_counts *sum)
-{
-	enum numa_class class;
-	u64 pages = 0;
-
-	for (class = 0; class < NUMA_NR_CLASSES; class++)
-		pages += sum->pages[class];
-	return pages;
-}
-
 /* A pass begins: was the pass before worth its faults? */
-static void pass_begin(struct numa_mm *entry)
+static void pass_begin(struct numa_mm *entry, u64 resident)
 {
 	struct numa_counts sum;
-	u64 promoted;
+	u32 next;
 
 	spin_lock(&entry->lock);
 	numa_mm_sum(entry, &sum);
 	/* All pages that fault are of a lower tier: those that moved were promoted. */
-	promoted = numa_mm_moved(entry);
-	lmm_count(&lmm_numa_policy, COUNT_PROMOTED, promoted - entry->promote.promoted);
-	entry->promote_due = jiffies +
-		msecs_to_jiffies(numa_promote_next(&entry->promote, pages_of(&sum), promoted));
+	next = numa_promote_next(&entry->promote, numa_faults_of(&sum), sum.moved, resident);
+	entry->promote_due = jiffies + msecs_to_jiffies(next);
 	numa_mm_count(entry, &sum);
 	spin_unlock(&entry->lock);
 }
@@ -86,7 +75,7 @@ static void entry_note(struct mm_struct *mm, unsigned long at, bool begins)
 	entry = numa_mm_find(mm);
 	if (entry) {
 		if (begins)
-			pass_begin(entry);
+			pass_begin(entry, get_mm_rss(mm));
 		entry->promote_at = at;
 	}
 	preempt_enable();
@@ -95,6 +84,8 @@ static void entry_note(struct mm_struct *mm, unsigned long at, bool begins)
 /* Go on with the pass over an address space, for as long as something may be armed. */
 static void mm_serve(struct mm_struct *mm, unsigned long at, u32 *left)
 {
+	bool lives;
+
 	do {
 		/*
 		 * The process changes its address space, and shall not wait.  A pass that cannot
@@ -102,9 +93,11 @@ static void mm_serve(struct mm_struct *mm, unsigned long at, u32 *left)
 		 */
 		if (!down_read_trylock(&mm->mmap_lock))
 			break;
-		if (!at)
+		/* From here on nothing goes that belongs to a process that still lives. */
+		lives = atomic_read(&mm->mm_users);
+		if (lives && !at)
 			entry_note(mm, 0, true);
-		at = part_arm(mm, at, left);
+		at = lives ? part_arm(mm, at, left) : 0;
 		up_read(&mm->mmap_lock);
 		cond_resched();
 	} while (at && *left >= NUMA_PROMOTE_LEAST);
@@ -123,9 +116,10 @@ static struct mm_struct *mm_next(unsigned long *at)
 		list_move_tail(&entry->turn, &numa.turns);
 		*at = entry->promote_at;
 		/* A pass that has begun goes on. */
-		if ((*at || !time_before(jiffies, entry->promote_due)) &&
-		    mmget_not_zero(entry->mm))
+		if (*at || !time_before(jiffies, entry->promote_due)) {
 			mm = entry->mm;
+			mmgrab(mm);
+		}
 	}
 	spin_unlock(&numa.lock);
 	return mm;
@@ -155,8 +149,7 @@ static void promote_worker(struct work_struct *work)
 		if (!mm)
 			continue;
 		mm_serve(mm, at, &left);
-		/* The last user of a process does not end here, but later. */
-		mmput_async(mm);
+		mmdrop(mm);
 	}
 	if (READ_ONCE(numa.nr_mms) &&
 	    READ_ONCE(*numa.balancing_mode) == NUMA_BALANCING_MEMORY_TIERING)
@@ -212,7 +205,6 @@ bool numa_promote_allowed(const struct task_struct *task)
 void numa_promote_seen(struct numa_mm *entry, const struct task_struct *task)
 {
 	spin_lock(&entry->lock);
-	numa_mm_attach(entry);
 	entry->tgid = task->tgid;
 	lmm_comm(entry->comm, task->group_leader);
 	spin_unlock(&entry->lock);

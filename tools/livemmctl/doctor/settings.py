@@ -74,9 +74,9 @@ def numa(scene: Scene) -> Finding:
         if balancing != "2":
             return warn(f"kernel.numa_balancing is {balancing}: mode promote of the policy numa"
                         " changes nothing",
-                        "sysctl kernel.numa_balancing=2, or livemmctl set numa mode=vma")
+                        "sysctl kernel.numa_balancing=2, or livemmctl set numa mode=quiet")
     elif balancing in ("2", "3"):
-        return warn(f"kernel.numa_balancing is {balancing}, memory tiering: modes period and vma"
+        return warn(f"kernel.numa_balancing is {balancing}, memory tiering: modes quiet and period"
                     " of the policy numa change nothing",
                     "sysctl kernel.numa_balancing=2 and livemmctl set numa mode=promote; or"
                     " sysctl kernel.numa_balancing=1, without tiering")
