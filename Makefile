@@ -11,7 +11,7 @@ STAGED := build/dkms-source
 ONLY = $(if $(KERNEL),--kernel $(KERNEL))
 
 .PHONY: help demo check check-all quick cores setup modules kernel install uninstall unload lint kunit \
-	threads model flavours inject scenarios soak sleep fuzz torture dkms bench bench-hosts tools-test tools-docs deb deb-test ansible-test weight clean
+	threads model numasim flavours inject scenarios soak sleep fuzz torture dkms bench bench-hosts tools-test tools-docs deb deb-test ansible-test weight clean
 # Stages share build/, the cache and the cores.
 .NOTPARALLEL:
 
@@ -32,6 +32,7 @@ help:
 	@echo '  make kunit [SUITE=N]     unit tests in a debug kernel, built when absent'
 	@echo '  make threads             the depot of zonelock as threads under ThreadSanitizer, and its cache lines'
 	@echo '  make model               the protocol of that depot under spin: every order of steps of three threads'
+	@echo '  make numasim             policy numa beside a model of the kernel, under many loads'
 	@echo '  make scenarios [KERNEL=K] [NAME=N]  system tests in guests'
 	@echo '  make soak [KERNEL=K] [NAME=N]  system tests with more rounds, on more kernels: hours'
 	@echo '  make fuzz [SECONDS=S] [NAME=N]  random input for the cores and the grammar, 60 s each'
@@ -102,6 +103,9 @@ kunit:
 threads:
 	$(call have,cores)
 	@$(PYTHON) -m tests.threads
+
+numasim:
+	@$(PYTHON) -m tests.numasim
 
 model:
 	$(call have,model)

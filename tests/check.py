@@ -40,7 +40,7 @@ QUICK: list[Row] = [[["cores"]], [["lint"], ["tools"]]]
 ORDER: list[Row] = [
     # A kernel or a module that is built leaves a core idle while it is linked.
     [["kunit", "modules"], ["selftest", "cores", "callers", "threads", "model",
-                             "fuzz"]],
+                             "numasim", "fuzz"]],
     # No lane may take longer than the scenarios, or a core is idle at the end.
     [["scenarios"], ["deb", "torture", "sleep"], ["lint", "tools", "dkms", "hosts"]],
 ]
@@ -50,7 +50,7 @@ LONG: list[Row] = [[["dkms-all"]], [["ansible"]], [["flavours"]], [["inject"]], 
 NOTE_LINES = 5
 # Only compute, so what the others leave of the cores is enough.  A guest needs its share: each
 # has a time by which the guest must be done.
-BEHIND = ("lint", "fuzz")
+BEHIND = ("lint", "fuzz", "numasim")
 
 
 @dataclass

@@ -48,7 +48,7 @@ CHECKPATCH_RELAXED = {
 }
 TRACE_RELAXED = "OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,MULTILINE_DEREFERENCE,SPACING"
 # Stand-ins for the kernel in user space are no kernel code.
-USER_SPACE = "kunit/user/"
+USER_SPACE = ("kunit/user/", "tests/numasim/")
 
 
 def ours(*suffixes: str, inside: tuple[str, ...] = ("",)) -> list[Path]:
