@@ -19,8 +19,7 @@ from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 
 SOURCES = ["module", "kunit", "tests/kmod"]
 # The modules of the package; livemm.ko loads the livepatches.
-MODULES = ("livemm", "livemm_klp_lists", "livemm_klp_giveback", "livemm_klp_scan",
-           "livemm_klp_fallback")
+MODULES = ("livemm", "livemm_klp_lists", "livemm_klp_giveback", "livemm_klp_fallback")
 # Builds of livemm.ko that must be refused, by the make variable that spoils them.
 VARIANTS = {
     "break-drain": "LMM_BREAK=drain",

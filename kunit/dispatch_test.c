@@ -67,11 +67,6 @@ static unsigned int split_b(struct zone *zone, unsigned long *pages, int migrate
 	return 3;
 }
 
-static bool scan_b(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
-{
-	return false;
-}
-
 static void filled_a(struct zone *zone, unsigned int order, int migratetype, int pages)
 {
 	dispatch_note(pages == 28 && migratetype == MIGRATE_MOVABLE ? 'l' : '?');
@@ -102,7 +97,7 @@ static const struct lmm_events events_a = {
 
 static const struct lmm_events events_b = {
 	.kswapd_woken = woken_b, .refill_count = count_b, .depot_get = get_b,
-	.depot_put = put_b, .drain_from = from_b, .refill_split = split_b, .scan = scan_b,
+	.depot_put = put_b, .drain_from = from_b, .refill_split = split_b,
 };
 
 static const struct lmm_events events_c = { .kswapd_woken = woken_c };
@@ -287,7 +282,7 @@ static void an_end_is_told(struct kunit *test)
 static void subscribers_are_bounded(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, lmm_events_register(1, &events_b), 0);
-	/* Only one policy may say what is scanned. */
+	/* Only one policy may fill a list. */
 	KUNIT_EXPECT_EQ(test, lmm_events_register(2, &events_b), -EBUSY);
 	lmm_events_start(2);
 	lmm_events_start(1);
@@ -298,16 +293,6 @@ static void subscribers_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lmm_events_register(2, NULL), 0);
 	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_a), 0);
 	KUNIT_EXPECT_EQ(test, lmm_events_register(3, &events_a), -EBUSY);
-}
-
-static void an_unwatched_scan_goes_on(struct kunit *test)
-{
-	struct lmm_klp_part part = { .end = 0x1000 };
-
-	KUNIT_EXPECT_TRUE(test, on_scan(NULL, 0x3000, &part));
-	KUNIT_EXPECT_EQ(test, part.start, 0x1000UL);
-	KUNIT_EXPECT_EQ(test, part.end, 0x3000UL);
-	KUNIT_EXPECT_FALSE(test, on_scan(NULL, 0x3000, &part));
 }
 
 /* One hint fault in four is handed on, by chance: any number of faults may lie between two. */
@@ -365,7 +350,6 @@ static struct kunit_case dispatch_cases[] = {
 	KUNIT_CASE(room_for_one_is_one_flag),
 	KUNIT_CASE(an_end_is_told),
 	KUNIT_CASE(subscribers_are_bounded),
-	KUNIT_CASE(an_unwatched_scan_goes_on),
 	KUNIT_CASE(hint_faults_are_sampled_by_chance),
 	KUNIT_CASE(every_probe_has_a_handler),
 	KUNIT_CASE(every_event_has_a_row),

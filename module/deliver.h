@@ -56,7 +56,6 @@
 	EVENT(cma_release, 2)			\
 	EVENT(hint_fault, 1)			\
 	EVENT(scan_begin, 1)			\
-	EVENT(scan, 1)				\
 	EVENT(mm_exit, 2)
 
 #define EVENT_ID(event, room)		EVENT_##event,

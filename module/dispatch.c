@@ -125,16 +125,6 @@ static void on_drain(struct zone *zone, struct per_cpu_pages *pcp, int count, in
 	TELL(drain, zone, pcp, count, moved);
 }
 
-static bool on_scan(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part)
-{
-	lmm_hook_hit(LMM_HOOK_SCAN);
-	if (LISTENS(scan, 0))
-		return static_call(lmm_scan_0)(vma, end, part);
-	part->start = part->end;
-	part->end = end;
-	return part->start < end;
-}
-
 static int on_fallback(struct free_area *area, unsigned int order, int migratetype,
 		       bool claimable, int found, bool *whole)
 {
@@ -154,7 +144,6 @@ static const struct lmm_klp_handlers klp_handlers = {
 	.drain_count = on_drain_count,
 	.drain_from = on_drain_from,
 	.drain = on_drain,
-	.scan = on_scan,
 	.fallback = on_fallback,
 };
 

@@ -242,13 +242,6 @@ struct lmm_events {
 	 */
 	void (*scan_begin)(void);
 
-	/**
-	 * @scan: @vma is being scanned up to @end: says in @part what is next, or returns false
-	 * when there is nothing more; see struct lmm_klp_part.  One policy only.  Process,
-	 * mmap_lock held for reading.  Hook: scan.
-	 */
-	bool (*scan)(struct vm_area_struct *vma, unsigned long end, struct lmm_klp_part *part);
-
 	/** @mm_exit: nobody uses @mm any more.  Process, no lock held.  Hook: mm_exit. */
 	void (*mm_exit)(struct mm_struct *mm);
 };

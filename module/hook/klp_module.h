@@ -60,9 +60,6 @@ struct klp_wrapped {
 #ifndef KLP_IN_giveback
 #define KLP_IN_giveback(...)
 #endif
-#ifndef KLP_IN_scan
-#define KLP_IN_scan(...)
-#endif
 #ifndef KLP_IN_fallback
 #define KLP_IN_fallback(...)
 #endif

@@ -37,20 +37,6 @@ enum lmm_klp_function {
 };
 
 /**
- * struct lmm_klp_part - a part of an address range that is being scanned
- * @start: first address of the part
- * @end: address behind the part
- * @updated: entries updated in the part, in base pages
- * @total: entries updated in all parts so far, in base pages
- */
-struct lmm_klp_part {
-	unsigned long start;
-	unsigned long end;
-	unsigned long updated;
-	unsigned long total;
-};
-
-/**
  * struct lmm_klp_return - a request for pages that are kept from the buddy
  * @zone: the zone that needs the pages; NULL for every zone
  * @by: LMM_KLP_COMPACT: compaction is about to begin; LMM_KLP_DRAIN_ZONE and LMM_KLP_DRAIN_ALL:
@@ -89,8 +75,6 @@ struct lmm_klp_return {
  * @drain_from: after @depot_put, before @count pages of @pcp are drained, from list @pindex on:
  *	returns the list to begin with
  * @drain: after a drain of @count pages: @moved pages went from @pcp to the buddy, in whole blocks
- * @scan: before the entries of @vma up to @end are made to fault, and after each part: @part
- *	has the last part (empty at first) and gets the next part; false if no part is left
  * @give_back: before compaction, and after lists were drained for a reason other than a free;
  *	called until the handler returns false
  * @fallback: @migratetype has no free pages, and the kernel has @found another migratetype (or
@@ -98,9 +82,9 @@ struct lmm_klp_return {
  *	the block must be split
  *
  * Context: under pcp->lock, preemption off, any context that the allocator may be called from: no
- * sleeping, no printk, no allocation, no lock.  @scan: process, preemption off, mmap_lock held for
- * reading.  @give_back: process, preemption off, no lock of the allocator held.  @fallback: under
- * zone->lock, interrupts off; if @claimable is set, under no lock, preemption off.
+ * sleeping, no printk, no allocation, no lock.  @give_back: process, preemption off, no lock of
+ * the allocator held.  @fallback: under zone->lock, interrupts off; if @claimable is set, under no
+ * lock, preemption off.
  */
 struct lmm_klp_handlers {
 	int (*depot_get)(struct zone *zone, unsigned int order, unsigned long asked,
@@ -118,8 +102,6 @@ struct lmm_klp_handlers {
 			   unsigned long caller);
 	int (*drain_from)(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex);
 	void (*drain)(struct zone *zone, struct per_cpu_pages *pcp, int count, int moved);
-	bool (*scan)(struct vm_area_struct *vma, unsigned long end,
-		     struct lmm_klp_part *part);
 	int (*fallback)(struct free_area *area, unsigned int order, int migratetype,
 			bool claimable, int found, bool *whole);
 };
@@ -171,7 +153,7 @@ struct lmm_klp_port {
 };
 
 /* The livepatch modules, which rows.h names. */
-#define LMM_LIVEPATCHES(MODULE)	MODULE(lists) MODULE(giveback) MODULE(scan) MODULE(fallback)
+#define LMM_LIVEPATCHES(MODULE)	MODULE(lists) MODULE(giveback) MODULE(fallback)
 
 /* Each module exports one port under the module's name. */
 #define LMM_PORT(name)		extern const struct lmm_klp_port *const livemm_klp_##name##_port;

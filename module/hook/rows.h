@@ -92,9 +92,6 @@ LIVEPATCH_OR(giveback, DRAIN_ALL, drain_lists, drain_all_pages, void, struct zon
 /* A zone is about to be compacted. */
 LIVEPATCH(giveback, COMPACT, compact, compact_zone, enum compact_result,
 	  struct compact_control *cc, struct capture_control *capc)
-/* A range of a VMA is being scanned. */
-LIVEPATCH(scan, SCAN, scan, change_prot_numa, long unsigned int, struct vm_area_struct *vma,
-	  long unsigned int addr, long unsigned int end)
 /* A migratetype has no free pages, and the kernel looks for another migratetype. */
 LIVEPATCH(fallback, FALLBACK, fallback, find_suitable_fallback, LMM_FALLBACK_RETURN,
 	  LMM_FALLBACK_ARGS)
@@ -223,9 +220,8 @@ OR(FREE_PAGES, free_pages, free_unref_page_list, void, struct list_head *list)
 
 /* By how much a mix raises the watermarks for a while. */
 DATA(BOOST_FACTOR, boost_factor, int, watermark_boost_factor)
-/* Sysctl kernel.numa_balancing; MiB of a scan. */
+/* Sysctl kernel.numa_balancing. */
 DATA(BALANCING_MODE, balancing_mode, int, sysctl_numa_balancing_mode)
-DATA(SCAN_SIZE, scan_size, unsigned int, sysctl_numa_balancing_scan_size)
 /* Sysctl vm.percpu_pagelist_high_fraction. */
 DATA(HIGH_FRACTION, high_fraction, int, percpu_pagelist_high_fraction)
 /* The lock that keeps memory from going; readers take it. */

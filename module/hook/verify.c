@@ -143,7 +143,6 @@ static const struct caller callers[] = {
 	CALLED_BY(find_suitable_fallback, 2, "rmqueue_bulk", "__rmqueue_pcplist"),
 	CALLED_BY(find_suitable_fallback, 2, "get_page_from_freelist"),
 	CALLED_BY(find_suitable_fallback, 1, "compact_zone"),
-	CALLED_BY(change_prot_numa, 1, "task_numa_work"),
 	CALLED_BY(task_numa_fault, 2, "__handle_mm_fault"),
 	CALLED_BY(task_numa_fault, 2, "do_huge_pmd_numa_page"),
 	CALLED_BY(get_page_from_freelist, 1, "__alloc_frozen_pages_noprof", "__alloc_pages_noprof",
