@@ -103,11 +103,12 @@ def build_variants(image: Image, folder: Path) -> str:
 
 
 def leaves(text: str) -> list[str]:
-    """Wrappers that jump to other code of their module, in what objdump -dr says.
+    """Wrappers that jump to other code, in what objdump -dr says.
 
-    Before a livepatch goes, the kernel looks for tasks whose stack has a wrapper
-    (klp_check_stack_func()).  A task in a function, or a part, that a wrapper has jumped to is not
-    found.  A jump to another section, or out of the module, has a relocation in the next line.
+    Before a livepatch goes, and before another livepatch of the same function is in force, the
+    kernel looks for tasks whose stack has a wrapper (klp_check_stack_func()).  A task that a
+    wrapper has jumped with, to another part or to the kernel's own code, is not found.  A jump to
+    another section, or out of the module, has a relocation in the next line.
     """
     heads = set(re.findall(r"^[0-9a-f]+ <([\w.]+)>:", text, re.M))
     if not any(head.startswith("wrap_") for head in heads):
@@ -122,10 +123,9 @@ def leaves(text: str) -> list[str]:
             continue
         outside = re.search(r"R_X86_64_\w+\s+([\w.]+)", following)
         target = outside[1] if outside else jump[1]
-        # A static call's code is a jump into livemm.ko or the kernel.
-        if target.startswith("__SCT__") or target == wrapper:
+        if target == wrapper:
             continue
-        if target in heads or target.startswith(".text"):
+        if target in heads or target.startswith((".text", "__SCT__")):
             found.append(f"{wrapper} jumps to {target}")
     return found
 

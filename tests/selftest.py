@@ -490,10 +490,10 @@ def flavours_are_compared() -> None:
 
 
 def wrappers_that_are_left_are_seen() -> None:
-    """A jump of a wrapper's to other code of the module; not one within, or to the kernel."""
+    """A jump of a wrapper's to other code of the module or to the kernel's; not one within."""
     text = ("0000000000000010 <wrap_a>:\n"
             "  12:\tjne    20 <wrap_a+0x10>\n"
-            "  14:\tjmp    19 <wrap_a+0x9>\n\t\t\t15: R_X86_64_PLT32\t__SCT__orig_a-0x4\n"
+            "  14:\tcall   19 <wrap_a+0x9>\n\t\t\t15: R_X86_64_PLT32\t__SCT__orig_a-0x4\n"
             "  1a:\tcall   40 <helper>\n"
             "  20:\tjmp    {target}\n"
             "0000000000000040 <helper>:\n"
@@ -504,6 +504,7 @@ def wrappers_that_are_left_are_seen() -> None:
         "40 <helper>": "helper",
         "25 <wrap_a+0x15>\n\t\t\t21: R_X86_64_PC32\t.text.unlikely+0x21": ".text.unlikely",
         "25 <wrap_a+0x15>\n\t\t\t21: R_X86_64_PLT32\thelper-0x4": "helper",
+        "25 <wrap_a+0x15>\n\t\t\t21: R_X86_64_PLT32\t__SCT__orig_a-0x4": "__SCT__orig_a",
         "60 <wrap_a.part.0>\n0000000000000060 <wrap_a.part.0>:": "wrap_a.part.0",
     }.items():
         assert leaves(text.format(target=target)) == [f"wrap_a jumps to {name}"], target
