@@ -37,8 +37,8 @@ Knobs = dict[str, dict[str, str]]
 #: States of a policy that may pass by themselves, and that `enabled` does not show.  A policy
 #: in one of these states is not on.
 UNSETTLED = {
+    "waiting": "to come on when a livepatch is in force",
     "loading": "being switched on",
-    "standby": "standing by: a required hook is taken",
     "leaving": "off; the kernel's values are still being put back",
 }
 
@@ -160,7 +160,6 @@ def parse_counters(text: str) -> dict[str, int]:
 
 #: What to do about a refusal, by its number.
 _HINTS = {
-    errno.ENOENT: "are livemm's livepatches installed and signed? livemmctl doctor",
     errno.EBUSY: "a livepatch is in the way: livemmctl hooks, livemmctl doctor",
     errno.ECANCELED: "somebody switched the policy off, or the lease ran out",
 }
@@ -181,8 +180,6 @@ def refusal(what: str, error: OSError, reason: str) -> CtlError:
     words = reason or f"the kernel refused {what}: {os_words(error)}"
     if error.errno == errno.EOPNOTSUPP:
         return CtlError(words, Exit.UNSUPPORTED, "see: livemmctl status, livemmctl hooks")
-    if error.errno == errno.ETIMEDOUT:
-        return CtlError(words, Exit.TIMEOUT, "a task holds the livepatch up; try again later")
     return CtlError(words, Exit.REFUSED, _HINTS.get(error.errno or 0))
 
 
@@ -239,8 +236,8 @@ class ModuleControl:
 
         `settings` maps a policy to those of its knobs (and `enabled`) that are to
         change; others stay.  Raises CtlError with the kernel's reason: REFUSED,
-        UNSUPPORTED, TIMEOUT (a livepatch transition stalled) or DENIED.  A change
-        that only switches policies off takes effect at once; see UNSETTLED.
+        UNSUPPORTED or DENIED.  A change that only switches policies off takes effect at once; a
+        policy that needs a livepatch may wait afterwards: see UNSETTLED, and awaiting.apply().
         """
         text = settings_text(settings)
         if len(text) >= PARAMETER_MAX_BYTES:

@@ -16,7 +16,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from livemmctl.control import is_loaded
+from livemmctl.control import (
+    DEBUGFS,
+    PARAMETERS,
+    is_loaded,
+    parse_settings,
+    parse_status,
+    refusal,
+    settings_text,
+)
 from livemmctl.errors import CtlError, Exit, os_words
 from livemmctl.host import Host, Ran
 
@@ -136,7 +144,7 @@ def named(tasks: list[str]) -> str:
 
 
 def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> bool:
-    """Load livemm, and wait until all transitions of its livepatches have ended.
+    """Load livemm, and wait until no policy waits, and all transitions of livepatches have ended.
 
     Returns whether it was loaded only now.  Raises CtlError: REFUSED with the kernel's
     words, TIMEOUT naming tasks (the module stays loaded), DENIED.
@@ -148,7 +156,7 @@ def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> boo
     if ran.status:
         raise load_error(host, ran.said, logged)
     end = clock.now() + limit_s
-    while livepatch_state(host) is LivepatchState.TRANSITION:
+    while livepatch_state(host) is LivepatchState.TRANSITION or _waits(host):
         if clock.now() >= end:
             raise CtlError(
                 f"livemm is loaded, but its livepatches have not settled after {limit_s:g} s; "
@@ -157,6 +165,12 @@ def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> boo
             )
         clock.sleep(POLL_S)
     return True
+
+
+def _waits(host: Host) -> bool:
+    """Does a policy wait for a livepatch, as far as debugfs tells?"""
+    return any(row.state == "waiting"
+               for row in parse_status(host.read_or(f"{DEBUGFS}/status")))
 
 
 def load_error(host: Host, said: str, logged: list[str]) -> CtlError:
@@ -211,9 +225,10 @@ def kernel_words(host: Host, logged: list[str]) -> str:
 def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None]) -> None:
     """Take all modules out: every policy off, the livepatches off, the end of that awaited.
 
-    `limit_s` is for all of it.
-    Raises CtlError: REFUSED (livemm stays, nothing has changed), TIMEOUT (rmmod or a transition
-    goes on by itself; its tasks are named), PARTIAL (livemm is out, a livepatch is not).
+    The livepatches use livemm, so livemm goes last.  `limit_s` is for all of it.
+    Raises CtlError: REFUSED (livemm stays, and no livepatch is loaded), TIMEOUT (rmmod or a
+    transition goes on by itself; its tasks are named), PARTIAL (every policy is off, a module is
+    still loaded).
     """
     end = clock.now() + limit_s
 
@@ -227,16 +242,6 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
                            "the kernel goes on to unload the module: run the command again"
                            ) from None
 
-    if is_loaded(host):
-        ran = rmmod("livemm")
-        if ran.status:
-            raise _stays(host, ran.said)
-        say("livemm is unloaded, every policy is off")
-    names = klp_modules(host)
-    if not names:
-        say("no livepatch of livemm is loaded")
-        return
-
     def wait(name: str) -> None:
         if clock.now() >= end:
             raise CtlError(f"{name} is not off after {limit_s:g} s; {held_up(host)}", Exit.TIMEOUT,
@@ -244,27 +249,44 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
                            " those tasks")
         clock.sleep(POLL_S)
 
+    if is_loaded(host):
+        _policies_off(host)
+        say("every policy is off")
+    names = klp_modules(host)
     # A livepatch in transition comes first: the kernel can turn back only that livepatch.
     for name in sorted(names, key=lambda name: name != moving(host)):
         _switch_off(host, name, wait, say)
-        # The kernel lets go of the module a moment after the livepatch has gone.  The helper
-        # of livemm, still at work for a policy that went off, may unload the module first.
+        # The kernel lets go of the module a moment after the livepatch has gone.
         while (ran := rmmod(name)).status and name in klp_modules(host):
             if clock.now() >= end:
                 raise CtlError(f"{name} stays loaded: {ran.said}", Exit.PARTIAL)
             clock.sleep(POLL_S)
         say(f"{name} is unloaded")
+    if not names:
+        say("no livepatch of livemm is loaded")
+    if is_loaded(host):
+        ran = rmmod("livemm")
+        if ran.status:
+            raise _stays(host, ran.said)
+        say("livemm is unloaded")
+
+
+def _policies_off(host: Host) -> None:
+    """Switch every policy off, which takes effect at once."""
+    try:
+        names = parse_settings(host.fetch(f"{PARAMETERS}/policies"))
+        host.store(f"{PARAMETERS}/policies",
+                   settings_text({name: {"enabled": "0"} for name in names}) + "\n")
+    except OSError as error:
+        raise refusal("policies", error, host.read_or(f"{PARAMETERS}/last_error").strip()) from None
 
 
 def _stays(host: Host, said: str) -> CtlError:
     words = f"livemm stays loaded: {said}"
     if host.user_id() != 0:
         return CtlError(words, Exit.DENIED, "run the command as root")
-    return CtlError(
-        words, Exit.REFUSED,
-        "try again in a while, if livemm loads a livepatch; livemmctl hooks tells of a hook that"
-        " cannot be unhooked"
-    )
+    return CtlError(words, Exit.REFUSED,
+                    "livemmctl hooks tells of a hook that cannot be unhooked")
 
 
 def _switch_off(

@@ -12,7 +12,7 @@ _PIPE_WIDTH = 100_000
 
 _COLOURS = {
     "on": "green", "off": "dim", "unsupported": "red", "armed": "green", "unavailable": "yellow",
-    "loading": "yellow", "standby": "yellow", "leaving": "yellow",
+    "loading": "yellow", "waiting": "yellow", "leaving": "yellow",
     "ok": "green", "warn": "yellow", "fail": "bold red",
 }
 

@@ -118,8 +118,7 @@ class FakeKernel:
         self.put(f"{MODULE}/version", "0.1.0\n")
         self.put(f"{MODULE}/srcversion", "0123456789ABCDEF0123456\n")
         self.put(f"{MODULE}/taint", "OE\n")
-        for name, text in {"last_error": "\n", "off": "N\n", "livepatch": "Y\n",
-                           "transition_timeout_ms": "30000\n"}.items():
+        for name, text in {"last_error": "\n", "off": "N\n", "livepatch": "Y\n"}.items():
             self.put(f"{PARAMETERS}/{name}", text)
         self.put(f"{DEBUGFS}/version", "livemm 0.1.0 abi 3\n", 0o400)
         self.put(f"{DEBUGFS}/hooks", HOOKS, 0o400)

@@ -149,8 +149,8 @@ def test_enable_and_disable(host: FakeHost, ctl: Ctl) -> None:
     ("state", "words", "said"),
     [("leaving", ["disable", "pcp"],
       "pcp/enabled: 1 -> 0\npcp is off; the kernel's values are still being put back (words)\n"),
-     ("standby", ["set", "pcp", "decay_ms=2000"],
-      "pcp/decay_ms: 3000 -> 2000\npcp is standing by: a required hook is taken (words)\n")],
+     ("waiting", ["set", "pcp", "decay_ms=2000"],
+      "pcp/decay_ms: 3000 -> 2000\npcp is to come on when a livepatch is in force (words)\n")],
 )
 def test_what_is_neither_on_nor_off_is_said(
     host: FakeHost, ctl: Ctl, state: str, words: list[str], said: str
@@ -180,10 +180,10 @@ def test_wrong_command_lines(host: FakeHost, ctl: Ctl, words: list[str]) -> None
 
 
 def test_all_or_none_of_several(host: FakeHost, ctl: Ctl) -> None:
-    host.kernel.refuse["numa"] = (errno.ETIMEDOUT, "the livepatch transition stalled")
+    host.kernel.refuse["numa"] = (errno.EBUSY, "livepatch x is in transition")
     done = ctl("enable", "pcp", "numa", "--json")
-    assert done.status == Exit.TIMEOUT
-    assert done.error()["message"].startswith("numa/enabled: 1: the livepatch")
+    assert done.status == Exit.REFUSED
+    assert done.error()["message"].startswith("numa/enabled: 1: livepatch x")
     assert ctl("get", "pcp", "enabled").out == "0\n"
 
 

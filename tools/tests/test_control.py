@@ -64,8 +64,6 @@ def test_apply_is_one_write_for_all(host: FakeHost) -> None:
     ("number", "status"),
     [
         (errno.EOPNOTSUPP, Exit.UNSUPPORTED),
-        (errno.ETIMEDOUT, Exit.TIMEOUT),
-        (errno.ENOENT, Exit.REFUSED),
         (errno.ENOMEM, Exit.REFUSED),
         (errno.EBUSY, Exit.REFUSED),
         (errno.ECANCELED, Exit.REFUSED),

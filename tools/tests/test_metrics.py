@@ -75,7 +75,7 @@ def test_names_and_values(busy: FakeHost, ctl: Ctl) -> None:
     assert not [name for name in found if name.endswith("_created")]
 
 
-@pytest.mark.parametrize("state", ["standby", "leaving", "loading"])
+@pytest.mark.parametrize("state", ["waiting", "leaving", "loading"])
 def test_a_policy_that_is_between_is_not_on(host: FakeHost, ctl: Ctl, state: str) -> None:
     ctl("enable", "pcp")
     host.kernel.be("pcp", state, "words")

@@ -127,9 +127,9 @@ def test_unload_all(host: FakeHost, ctl: Ctl) -> None:
     # The livepatch of an earlier version of the package.
     host.kernel.load_klp("livemm_klp")
     names = ["livemm_klp", *KLP]
-    assert ctl("unload").out == "livemm is unloaded, every policy is off\n" + "".join(
-        f"switching {name} off\n{name} is unloaded\n" for name in names)
-    assert host.ran == [["rmmod", name] for name in ["livemm", *names]]
+    assert ctl("unload").out == "every policy is off\n" + "".join(
+        f"switching {name} off\n{name} is unloaded\n" for name in names) + "livemm is unloaded\n"
+    assert host.ran == [["rmmod", name] for name in [*names, "livemm"]]
     assert host.names(PATCHES) == []
     assert ctl("unload").out == "no livepatch of livemm is loaded\n"
     assert ctl("unload", "--json").data() == {
@@ -152,7 +152,7 @@ def test_unload_has_one_limit(host: FakeHost, monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(FakeHost, "run", slow)
     modules.unload(host, limit_s, clock_of(time), lambda _: None)
-    assert given == [("livemm", max(limit_s, 1.0)), (LISTS, max(limit_s - 2, 1.0))]
+    assert given == [(LISTS, max(limit_s, 1.0)), ("livemm", max(limit_s - 2, 1.0))]
 
 
 def test_unload_says_that_rmmod_goes_on(host: FakeHost, monkeypatch: pytest.MonkeyPatch,
@@ -191,14 +191,14 @@ def test_unload_a_module_whose_livepatch_is_gone(host: FakeHost, ctl: Ctl) -> No
     host.kernel.load_klp(LISTS)
     shutil.rmtree(host.path(PATCH))
     assert modules.livepatch_state(host) is LivepatchState.OFF
-    assert ctl("unload").out.endswith(f"every policy is off\n{LISTS} is unloaded\n")
+    assert ctl("unload").out == f"every policy is off\n{LISTS} is unloaded\nlivemm is unloaded\n"
 
 
 def test_unload_begins_with_the_one_in_transition(host: FakeHost, ctl: Ctl) -> None:
     host.kernel.load_klp()
     host.kernel.put(f"{PATCH}/transition", "1\n")
     assert ctl("unload").status == 0
-    assert host.ran[1] == ["rmmod", LISTS]
+    assert host.ran[0] == ["rmmod", LISTS]
     assert modules.klp_modules(host) == []
 
 
@@ -222,14 +222,14 @@ def test_unload_gives_up_on_somebody_elses_transition(host: FakeHost) -> None:
     assert "kpatch_cve is in transition, held by 9 (sleeper)" in caught.value.message
 
 
-def test_unload_refused_changes_nothing(host: FakeHost, ctl: Ctl) -> None:
-    host.kernel.load_klp()
-    host.answers["rmmod"] = Ran(1, "", "rmmod: ERROR: Module livemm is in use")
+def test_unload_refused_leaves_livemm(host: FakeHost, ctl: Ctl) -> None:
+    host.kernel.set("pcp", enabled="1")
+    host.answers["rmmod livemm"] = Ran(1, "", "rmmod: ERROR: Module livemm is in use")
     done = ctl("unload")
     assert done.status == Exit.REFUSED
     assert done.err.startswith(
-        "livemmctl: livemm stays loaded: rmmod: ERROR: Module livemm is in use (try again")
-    assert modules.livepatch_state(host) is LivepatchState.ON
+        "livemmctl: livemm stays loaded: rmmod: ERROR: Module livemm is in use (livemmctl hooks")
+    assert host.kernel.values["pcp"]["enabled"] == "0"
 
 
 def test_unload_gives_up_and_names_the_tasks(tmp_path: Path) -> None:
@@ -256,21 +256,25 @@ def test_unload_klp_that_stays(host: FakeHost) -> None:
         modules.unload(host, 2, clock_of(time), lambda _: None)
 
 
-def test_unload_klp_that_the_helper_unloads_first(host: FakeHost) -> None:
+def test_unload_klp_that_somebody_unloads_first(host: FakeHost) -> None:
     host.kernel.load_klp(LISTS)
     host.answers[f"rmmod {LISTS}"] = Ran(1, "", "rmmod: ERROR: not currently loaded")
     time = HandClock(at=[(1.0, lambda: shutil.rmtree(host.path(f"{MODULES}/{LISTS}")))])
     said: list[str] = []
     modules.unload(host, 10, clock_of(time), said.append)
-    assert said[-1] == f"{LISTS} is unloaded"
+    assert said[-2:] == [f"{LISTS} is unloaded", "livemm is unloaded"]
     assert 1 <= time.now_s < 2
 
 
 def test_unload_patch_that_cannot_be_switched(
     host: FakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: object) -> None:
-        raise OSError(errno.EINVAL, "Invalid argument")
+    store = FakeHost.store
+
+    def refused(self: FakeHost, path: str, text: str) -> None:
+        if path.startswith(PATCHES):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        store(self, path, text)
 
     host.kernel.load_klp()
     monkeypatch.setattr(FakeHost, "store", refused)
@@ -308,12 +312,12 @@ def test_make_unload_is_the_same_command(
     assert capfd.readouterr().err.startswith("usage: ")
     assert not host.ran
     monkeypatch.setattr(sys, "argv", ["modules"])
-    host.answers["rmmod"] = Ran(1, "", "in use")
+    host.answers["rmmod livemm"] = Ran(1, "", "in use")
     assert modules.main() == Exit.REFUSED
     assert "unload: livemm stays loaded: in use" in capfd.readouterr().err
-    host.answers.pop("rmmod")
+    host.answers.pop("rmmod livemm")
     assert modules.main() == Exit.OK
-    assert capfd.readouterr().out.endswith(f"{max(KLP)} is unloaded\n")
+    assert capfd.readouterr().out.endswith("livemm is unloaded\n")
 
 
 @pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC])

@@ -191,7 +191,7 @@ class Halfway(FakeHost):
     def store(self, name: str, text: str) -> None:
         if "decay_ms=2000" in text:
             self.kernel.set("pcp", enabled="1")
-            raise OSError(errno.ETIMEDOUT, "Connection timed out")
+            raise OSError(errno.EBUSY, "Device or resource busy")
         super().store(name, text)
 
 
@@ -199,7 +199,7 @@ def test_what_the_kernel_left_half_done_is_put_back(host: FakeHost, ctl: Ctl) ->
     put(host, "mine", MINE)
     half = Halfway(host.root, host.kernel)
     before = dict(host.kernel.values["pcp"])
-    ctl("profile", "apply", "mine", on=half).failed(Exit.TIMEOUT, "nothing was changed")
+    ctl("profile", "apply", "mine", on=half).failed(Exit.REFUSED, "nothing was changed")
     assert host.kernel.values["pcp"] == before
 
 

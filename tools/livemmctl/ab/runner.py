@@ -321,7 +321,7 @@ class Runner:
             if over is not None:
                 return over
             if not self._held:
-                self._look_for_standby(self._switch)
+                self._look_for_off(self._switch)
                 self._switch.renew()
         # Before the metrics, whose commands take their time.
         over = self._guard(slot, guard)
@@ -424,8 +424,8 @@ class Runner:
         self._leave = {policy: keys for policy, keys in changed.items() if "enabled" in keys}
         return Outcome("end", reason, Exit.DRIFT)
 
-    def _look_for_standby(self, switch: Switch) -> None:
-        """Note a policy that stands by: the host is at stock until the policy is on again."""
+    def _look_for_off(self, switch: Switch) -> None:
+        """Note a policy that waits: the host is at stock until the policy is on."""
         found = switch.not_in_force()
         if found and not self._missing_now:
             self._write("drift", reason=found, changed={})

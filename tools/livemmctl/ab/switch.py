@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from livemmctl import awaiting
 from livemmctl.ab.journal import Past
 from livemmctl.control import Knobs, ModuleControl, Settings, on_in, unknown_knob
 from livemmctl.errors import CtlError, Exit
@@ -95,7 +96,8 @@ class Switch:
     def _bring_to(self, settings: Settings) -> None:
         changes = differing(self.control.settings(), settings)
         if changes:
-            self.control.apply(
+            awaiting.apply(
+                self.control,
                 {policy: {key: settings[policy][key] for key in keys}
                  for policy, keys in changes.items()}
             )

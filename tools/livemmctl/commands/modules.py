@@ -26,7 +26,7 @@ def _limit(words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 @_limit("a livepatch transition")
 @click.option("--off", is_flag=True, help="Load with every policy refused (livemm.off=1).")
 def load(app: App, limit_s: float, off: bool) -> None:
-    """Load livemm by modprobe, and wait until no livepatch of livemm is in transition.
+    """Load livemm by modprobe, and wait for livepatches that policies need.
 
     A module that is loaded already stays as it is.
     """
@@ -48,8 +48,8 @@ def unload(app: App, limit_s: float) -> None:
     The kernel disables a livepatch once no task runs in the livepatch's code (the
     transition). After SECONDS in all, the command names the tasks that delay the
     transition. The transition then goes on by itself; nothing is ever forced.
-    Exit codes: 3 livemm could not be unloaded, nothing changed; 7 rmmod or a transition did
-    not end in time; 9 livemm is out, a livepatch is not.
+    Exit codes: 3 livemm could not be unloaded; 7 rmmod or a transition did not end in time;
+    9 every policy is off, a livepatch is still loaded.
     """
     before = is_loaded(app.host) or bool(modules.klp_modules(app.host))
     modules.unload(app.host, limit_s, modules.Clock(), app.say)

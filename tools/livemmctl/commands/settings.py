@@ -5,17 +5,19 @@ from dataclasses import asdict
 
 import click
 
-from livemmctl.app import App, command
+from livemmctl import awaiting
+from livemmctl.app import App, Seconds, command
 from livemmctl.commands.complete import assignments, knob_names, policy_names
 from livemmctl.commands.read import chosen
 from livemmctl.control import UNSETTLED, ModuleControl, Settings, unknown_knob
 from livemmctl.errors import UsageError
 
 
-def change(app: App, control: ModuleControl, settings: Settings) -> None:
-    """Apply settings and show what is different now."""
+def change(app: App, control: ModuleControl, settings: Settings,
+           limit_s: float = awaiting.WAIT_S) -> None:
+    """Apply settings, wait for livepatches that they need, and show what is different now."""
     before = control.settings()
-    control.apply(settings)
+    awaiting.apply(control, settings, limit_s, say=app.say)
     after = control.settings()
     rows = [
         {"policy": policy, "knob": key, "was": before.get(policy, {}).get(key, ""), "is": value}
@@ -39,10 +41,16 @@ def change(app: App, control: ModuleControl, settings: Settings) -> None:
 )
 @click.argument("policies", nargs=-1, required=True, metavar="POLICY...",
                 shell_complete=policy_names)
-def enable(app: App, policies: tuple[str, ...]) -> None:
-    """Switch policies on, all of them or none."""
+@click.option("-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=awaiting.WAIT_S,
+              show_default=True, metavar="SECONDS", help="How long to wait for livepatches.")
+def enable(app: App, policies: tuple[str, ...], limit_s: float) -> None:
+    """Switch policies on, all of them or none, and wait for the livepatches that they need.
+
+    A policy whose livepatch is not in force in time goes on to wait, and the command names the
+    tasks that hold the livepatch up. `livemmctl disable` gives the policy up.
+    """
     control = app.control()
-    change(app, control, {name: {"enabled": "1"} for name in chosen(control, policies)})
+    change(app, control, {name: {"enabled": "1"} for name in chosen(control, policies)}, limit_s)
 
 
 @command(

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from livemmctl import awaiting
 from livemmctl.control import Knobs, ModuleControl, Settings, unknown_knob
 from livemmctl.errors import CtlError, Exit, UsageError
 from livemmctl.profile.defaults import default_of
@@ -95,7 +96,7 @@ def put_back(control: ModuleControl, before: Settings, wanted: Knobs, had_lease:
                 knobs.pop("enabled", None)
         left = differing(control.settings(), ours)
         if left:
-            control.apply(ours)
+            awaiting.apply(control, ours)
             left = differing(control.settings(), ours)
     except CtlError as error:
         return CtlError(f"{cause.message}; and what was set before could not be put back: "
@@ -117,7 +118,7 @@ def apply_changes(control: ModuleControl, changes: list[Change]) -> None:
     before, had_lease = control.settings(), control.lease() > 0
     wanted = settings_of(changes)
     try:
-        control.apply(wanted)
+        awaiting.apply(control, wanted)
         wrong = differing(control.settings(), wanted)
         if wrong:
             raise CtlError(f"the kernel accepted the settings, but does not show:"

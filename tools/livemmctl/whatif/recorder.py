@@ -23,6 +23,9 @@ from livemmctl.errors import CtlError, Exit, os_words
 from livemmctl.whatif import events, recording
 
 PREFIX = "livemm-record-"
+#: How long to wait for the livepatch, and between two looks.
+WAIT_S = 60.0
+POLL_S = 0.2
 #: Longest time between two looks at the buffers.
 LOOK_SECONDS = 0.2
 
@@ -140,6 +143,20 @@ class Reader:
         return lost
 
 
+def _arm(record: int) -> None:
+    """Write until the livepatch that the write asks for is in force."""
+    end = time.monotonic() + WAIT_S
+    while True:
+        try:
+            os.write(record, b"1")
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(POLL_S)
+        else:
+            return
+
+
 def _begin(debugfs: Path) -> int:
     """Have livemm record as long as the descriptor is open."""
     try:
@@ -148,7 +165,7 @@ def _begin(debugfs: Path) -> int:
         raise CtlError("this livemm cannot record: no file `record` in debugfs",
                        Exit.FAILED) from None
     try:
-        os.write(armed, b"1")
+        _arm(armed)
     except OSError as error:
         os.close(armed)
         why = (debugfs / "last_error").read_text(encoding="utf-8").strip()

@@ -639,37 +639,37 @@ def test_a_command_is_a_metric(world: World) -> None:
     assert values == {42.5}
 
 
-def standby(world: World, state: str) -> None:
+def waiting(world: World, state: str) -> None:
     """Set the state of pcp in `status`; empty: the state that `enabled` shows."""
     states = world.host.kernel.states
     if state:
-        states["pcp"] = (state, "livepatch x holds y")
+        states["pcp"] = (state, "livepatch x is in transition")
     else:
         states.pop("pcp", None)
     world.host.kernel.show()
 
 
-def test_a_block_whose_policy_stood_by_does_not_count(world: World) -> None:
+def test_a_block_whose_policy_waited_does_not_count(world: World) -> None:
     made = experiment()
     first = first_on(world, made)
-    world.later(60.0 * first + 30, lambda: standby(world, "standby"))
-    world.later(60.0 * first + 40, lambda: standby(world, ""))
+    world.later(60.0 * first + 30, lambda: waiting(world, "waiting"))
+    world.later(60.0 * first + 40, lambda: waiting(world, ""))
     outcome = world.run(made)
     assert outcome.status == Exit.OK
     cut = [record for record in world.records("block") if not record["complete"]]
     assert [record["block"] for record in cut] == [first]
-    assert "pcp is standing by" in cut[0]["reason"]
+    assert "pcp is to come on" in cut[0]["reason"]
     (drift,) = world.records("drift")
-    assert "livepatch x holds y" in drift["reason"]
+    assert "livepatch x is in transition" in drift["reason"]
     states = [record["state"] for record in world.records("sample")
               if record["block"] == first]
     assert states.count("stock") == 2 and states[-1] == "arm"
     assert is_stock(world)
 
 
-def test_by_host_a_policy_that_stands_by_is_read_on(world: World) -> None:
-    world.later(60.0, lambda: standby(world, "standby"))
-    world.later(120.0, lambda: standby(world, ""))
+def test_by_host_a_policy_that_waits_is_read_on(world: World) -> None:
+    world.later(60.0, lambda: waiting(world, "waiting"))
+    world.later(120.0, lambda: waiting(world, ""))
     assert world.run(in_arm(world, "on")).status == Exit.OK
     assert len(world.records("drift")) == 1
     states = {record["state"] for record in world.records("sample")
