@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,8 @@ BULK = Path("/sys/module/lmm_bulk/parameters")
 # `zonelock` let pages lie unused.
 SETTLE_S = 5.0
 DEPOT = Path("/sys/kernel/debug/livemm/zonelock/state")
+STATUS = Path("/sys/kernel/debug/livemm/status")
+WAITS = re.compile(r" (waiting|loading) |livemm_klp_\w+ is (being loaded|in transition)")
 LIVEPATCHES = Path("/sys/kernel/livepatch")
 CENSUS = Path("/sys/kernel/debug/livemm/pageblock/census")
 # With nothing at random in it, and nothing left to be done in the background.
@@ -640,7 +643,7 @@ def rmmod(step: Step) -> Step:
 
 
 def write(step: Step) -> Step:
-    """Write a control file."""
+    """Write a control file, and wait for the livepatches that a policy needs then."""
     path = Path(step["path"])
     try:
         path.write_text(step["text"], encoding="ascii")
@@ -648,6 +651,7 @@ def write(step: Step) -> Step:
         why = path.parents[step.get("up", 0)] / "last_error"
         words = why.read_text(encoding="utf-8").strip() if why.exists() else ""
         raise StepError(f"{path}: {step['text']}: {error.strerror} {words}".strip()) from error
+    wait_until(lambda: not (STATUS.exists() and WAITS.search(text_of(STATUS))), 600, 0.1, str)
     return {}
 
 

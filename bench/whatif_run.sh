@@ -27,6 +27,7 @@ fi
 while [ -n "$rest" ]; do
 	one=${rest%%+*}
 	printf 'enabled=1,%s' "${one#*:}" >"/sys/kernel/debug/livemm/${one%%:*}/config"
+	while grep -q ' waiting ' /sys/kernel/debug/livemm/status; do sleep 0.2; done
 	[ "$one" != "$rest" ] || break
 	rest=${rest#*+}
 done

@@ -136,16 +136,16 @@ static void events_come_in_order(struct kunit *test)
 	lmm_events_start(2);
 	wake();
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "b");
-	KUNIT_EXPECT_EQ(test, on_refill_count(NULL, 0, 1), 10UL);
+	KUNIT_EXPECT_EQ(test, lmm_on_refill_count(NULL, 0, 1), 10UL);
 	lmm_events_start(1);
 	wake();
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "ab");
 	/* The second policy changes the answer of the first. */
-	KUNIT_EXPECT_EQ(test, on_refill_count(NULL, 0, 1), 20UL);
+	KUNIT_EXPECT_EQ(test, lmm_on_refill_count(NULL, 0, 1), 20UL);
 	lmm_events_stop(2);
 	wake();
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "a");
-	KUNIT_EXPECT_EQ(test, on_refill_count(NULL, 0, 1), 2UL);
+	KUNIT_EXPECT_EQ(test, lmm_on_refill_count(NULL, 0, 1), 2UL);
 	lmm_events_stop(1);
 	wake();
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "");
@@ -179,15 +179,15 @@ static void a_taken_zone_is_left_alone(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_b), 0);
 	lmm_events_start(2);
 	dispatch_taken = true;
-	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 7);
+	KUNIT_EXPECT_EQ(test, lmm_on_depot_get(NULL, 0, 7, NULL, 0), 7);
 	lmm_events_start(1);
-	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 0);
-	KUNIT_EXPECT_EQ(test, on_refill_split(NULL, &pages, 0), 0U);
+	KUNIT_EXPECT_EQ(test, lmm_on_depot_get(NULL, 0, 7, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, lmm_on_refill_split(NULL, &pages, 0), 0U);
 	KUNIT_EXPECT_EQ(test, pages, 63UL);
 	dispatch_taken = false;
-	KUNIT_EXPECT_EQ(test, on_refill_split(NULL, &pages, 0), 3U);
+	KUNIT_EXPECT_EQ(test, lmm_on_refill_split(NULL, &pages, 0), 3U);
 	KUNIT_EXPECT_EQ(test, pages, 504UL);
-	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 0, 7, NULL, 0), 7);
+	KUNIT_EXPECT_EQ(test, lmm_on_depot_get(NULL, 0, 7, NULL, 0), 7);
 }
 
 /* The list sizing learns of pages that another policy put on a list. */
@@ -198,7 +198,7 @@ static void a_filled_list_is_told(struct kunit *test)
 	lmm_events_start(1);
 	lmm_events_start(2);
 	memset(dispatch_log, 0, sizeof(dispatch_log));
-	KUNIT_EXPECT_EQ(test, on_depot_get(NULL, 2, 7, NULL, MIGRATE_MOVABLE), 7);
+	KUNIT_EXPECT_EQ(test, lmm_on_depot_get(NULL, 2, 7, NULL, MIGRATE_MOVABLE), 7);
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "gl");
 }
 
@@ -215,9 +215,9 @@ static void a_list_with_room_offers_nothing(struct kunit *test)
 	lmm_events_start(1);
 	lmm_events_start(2);
 	memset(dispatch_log, 0, sizeof(dispatch_log));
-	KUNIT_EXPECT_EQ(test, on_depot_put(NULL, 0, &pcp, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, lmm_on_depot_put(NULL, 0, &pcp, 0, 0), 0);
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "");
-	KUNIT_EXPECT_EQ(test, on_depot_put(NULL, 63, &pcp, 0, 0), 63);
+	KUNIT_EXPECT_EQ(test, lmm_on_depot_put(NULL, 63, &pcp, 0, 0), 63);
 	KUNIT_EXPECT_STREQ(test, dispatch_log, "pb");
 	KUNIT_EXPECT_EQ(test, lmm_counter_read(lmm_hook_hits, LMM_HOOK_DRAIN), 2ULL);
 }
@@ -225,11 +225,11 @@ static void a_list_with_room_offers_nothing(struct kunit *test)
 static void a_policy_says_where_a_drain_begins(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, lmm_events_register(2, &events_b), 0);
-	KUNIT_EXPECT_EQ(test, on_drain_from(NULL, 4, NULL, 1), 1);
+	KUNIT_EXPECT_EQ(test, lmm_on_drain_from(NULL, 4, NULL, 1), 1);
 	lmm_events_start(2);
-	KUNIT_EXPECT_EQ(test, on_drain_from(NULL, 4, NULL, 1), 5);
+	KUNIT_EXPECT_EQ(test, lmm_on_drain_from(NULL, 4, NULL, 1), 5);
 	lmm_events_stop(2);
-	KUNIT_EXPECT_EQ(test, on_drain_from(NULL, 4, NULL, 1), 1);
+	KUNIT_EXPECT_EQ(test, lmm_on_drain_from(NULL, 4, NULL, 1), 1);
 }
 
 static int type_b(struct zone *zone, unsigned int order, unsigned long blocks, int migratetype,
@@ -251,7 +251,7 @@ static void room_for_one_is_one_flag(struct kunit *test)
 	memset(dispatch_log, 0, sizeof(dispatch_log));
 	for (i = 0; i < 2; i++) {
 		/* What the policy that is told returns is asked for. */
-		KUNIT_EXPECT_EQ(test, on_refill_type(NULL, 0, 1, 5, NULL), i ? 6 : 5);
+		KUNIT_EXPECT_EQ(test, lmm_on_refill_type(NULL, 0, 1, 5, NULL), i ? 6 : 5);
 		lmm_events_start(1);
 	}
 	lmm_listening[EVENT_refill_type][1] = false;

@@ -8,6 +8,9 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
+/* livemm.ko exports. */
+#define EXPORT_SYMBOL_LMM(symbol)
+
 #include "../module/hook/entry_calls.c"
 
 /* The real entries are assembler; the suites arm no row. */

@@ -26,17 +26,17 @@ static struct registry_fake {
 	struct lmm_policy *cut_at_enable;	/* while the second policy is being enabled */
 	struct lmm_policy *cut_at_configure;	/* while a policy takes new settings */
 	bool hooks_ok;		/* the kernel has the hooks */
-	bool alive;		/* events come in by all the wrappers */
+	enum { LOST_NONE, LOST_OPTIONAL, LOST_REQUIRED } lost;	/* a wrapper that is not called */
 	bool regained;		/* there is a hook more than before */
 	/* A cut waits for another task to look at the policy; switch_test_cut_against_look(). */
 	bool slow_cut;
 	bool in_cut;		/* the cut has begun */
 	bool comes_back;	/* the other task has found the policy's hooks ready */
-	u32 missing;		/* wrappers that have to be loaded first */
+	int await_err;		/* -EINPROGRESS while a livepatch is being loaded */
 } fake;
 
 /* A kernel with all hooks, but for the members named. */
-#define FAKE(...)	{ .hooks_ok = true, .alive = true, __VA_ARGS__ }
+#define FAKE(...)	{ .hooks_ok = true, __VA_ARGS__ }
 
 static void registry_note(char what)
 {
@@ -64,6 +64,7 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 	}
 	registry_note('a');
 	fake.regained = false;
+	fake.lost = LOST_NONE;
 	if (fake.cut_at_arm)
 		lmm_policy_cut(fake.cut_at_arm);
 	return 0;
@@ -74,31 +75,26 @@ void lmm_hooks_disarm(unsigned int client)
 	registry_note('x');
 }
 
-bool lmm_hooks_alive(unsigned int client, char *why, size_t len)
+int lmm_hooks_await(unsigned int client, unsigned int mode, enum lmm_klp_wish wish, char *why,
+		    size_t len)
 {
-	if (!fake.alive)
+	if (fake.await_err)
+		scnprintf(why, len, "livemm_klp_lists is being loaded");
+	WRITE_ONCE(fake.comes_back, !fake.await_err);
+	return fake.await_err;
+}
+
+bool lmm_hooks_lost(unsigned int client, unsigned int mode, char *why, size_t len, bool *required)
+{
+	*required = fake.lost == LOST_REQUIRED;
+	if (fake.lost)
 		scnprintf(why, len, "hook drain: covered");
-	return fake.alive;
+	return fake.lost;
 }
 
-bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_t len)
+bool lmm_hooks_regained(unsigned int client, unsigned int mode)
 {
-	if (fake.regained)
-		scnprintf(why, len, "hook drain: available again");
 	return fake.regained;
-}
-
-bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t len)
-{
-	if (fake.missing)
-		scnprintf(why, len, "hook drain: not live");
-	WRITE_ONCE(fake.comes_back, !fake.missing);
-	return !fake.missing;
-}
-
-u32 lmm_hooks_missing(unsigned int client, unsigned int mode)
-{
-	return fake.missing;
 }
 
 bool lmm_hooks_waits(unsigned int client, char *why, size_t len)
@@ -106,23 +102,8 @@ bool lmm_hooks_waits(unsigned int client, char *why, size_t len)
 	return false;
 }
 
-bool lmm_hooks_unsettled(void)
-{
-	return false;
-}
-
 void lmm_klp_survey(void)
 {
-}
-
-void lmm_klp_wake(void)
-{
-}
-
-int lmm_klp_load(u32 functions, bool (*given_up)(const void *arg), const void *arg, char *why,
-		 size_t len)
-{
-	return -EBUSY;
 }
 
 /* In place of the functions of deliver.c, which dispatch_test.c has included. */
@@ -389,7 +370,7 @@ static const struct refusal_case {
 } refusal_cases[] = {
 	{ "bad settings", &registry_pcp, FAKE(.validate_err = -ERANGE), -ERANGE,
 	  "pcp/a: 9: odd", "" },
-	{ "no hook", &registry_pcp, { .alive = true }, -EOPNOTSUPP, "pcp/enabled: 1: no hook", "" },
+	{ "no hook", &registry_pcp, { }, -EOPNOTSUPP, "pcp/enabled: 1: no hook", "" },
 	{ "switched off at boot", &registry_pcp, FAKE(), -EOPNOTSUPP,
 	  "pcp/enabled: 1: livemm.off=1, on the kernel command line or when livemm was loaded",
 	  "", true },
@@ -533,14 +514,17 @@ static void registry_test_writes(struct kunit *test)
 	registry_expect(test, &registry_pcp, false, 7, "xd");
 }
 
-/* Wrappers that cannot be loaded: the text is refused, and nothing has changed. */
-static void registry_test_loads_first(struct kunit *test)
+/* Wrappers that are being loaded: settings are in force at once, and the policy waits. */
+static void registry_test_waits(struct kunit *test)
 {
-	fake.missing = 1;
+	fake.await_err = -EBUSY;
 	KUNIT_EXPECT_EQ(test, -EBUSY, registry_write("pcp:enabled=1,a=9"));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: ", registry_why);
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: livemm_klp_lists is being loaded", registry_why);
 	registry_expect(test, &registry_pcp, false, 7, "");
-	KUNIT_EXPECT_EQ(test, 0, registry_write("pcp:a=9"));
+	fake.await_err = -EINPROGRESS;
+	KUNIT_EXPECT_EQ(test, 0, registry_write("pcp:enabled=1,a=9"));
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_WAITING, registry_pcp.state);
+	KUNIT_EXPECT_EQ(test, 0, registry_write("pcp:enabled=0"));
 	registry_expect(test, &registry_pcp, false, 9, "");
 }
 
@@ -569,7 +553,7 @@ static struct kunit_case lmm_registry_cases[] = {
 	KUNIT_CASE(registry_test_mode_changes),
 	KUNIT_CASE(registry_test_several_all_or_none),
 	KUNIT_CASE(registry_test_writes),
-	KUNIT_CASE(registry_test_loads_first),
+	KUNIT_CASE(registry_test_waits),
 	KUNIT_CASE(registry_test_unregister_switches_off),
 	{}
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * switch_test.c - suite livemm-switch: off without a mutex, standing by, off against on
+ * switch_test.c - suite livemm-switch: off without a mutex, waiting, off against on
  *
  * The suite uses the policies and fakes of registry_test.c and is included after that file.
  */
@@ -13,24 +13,15 @@ static enum lmm_policy_state registry_state(struct lmm_policy *policy)
 	return lmm_policy_state(policy, registry_why, sizeof(registry_why));
 }
 
-static bool registry_look(void)
+static void registry_look(void)
 {
 	struct lmm_policy *policy;
-	bool again = false;
 
 	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
 		mutex_lock(&policy->lock);
-		again |= lmm_policy_look(policy);
+		lmm_policy_look(policy);
 		mutex_unlock(&policy->lock);
 	}
-	return again;
-}
-
-/* The hooks of a policy that is on go, or all hooks come back. */
-static void registry_hooks(bool there)
-{
-	fake.alive = there;
-	fake.hooks_ok = there;
 }
 
 /* Off takes effect without the mutex; the next holder of the mutex tidies up. */
@@ -49,7 +40,7 @@ static void switch_test_cut_waits_for_nobody(struct kunit *test)
 	lmm_policy_cut(&registry_numa);
 	KUNIT_EXPECT_EQ(test, LMM_POLICY_LEAVING, registry_state(&registry_pcp));
 	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_state(&registry_numa));
-	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_look();
 	registry_expect(test, &registry_pcp, false, 8, "eaxd");
 
 	/* Switching on before anybody has tidied up tidies up first. */
@@ -108,7 +99,7 @@ static void switch_test_cut_while_configuring(struct kunit *test)
 	fake.cut_at_configure = &registry_pcp;
 	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_set(&registry_pcp, true, 9));
 	KUNIT_EXPECT_EQ(test, 0UL, fake.listening);
-	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_look();
 	registry_expect(test, &registry_pcp, false, 8, "eacxd");
 }
 
@@ -183,76 +174,133 @@ static void switch_test_off_with_a_knob_prevails(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
 }
 
-/* A policy that finds too few hooks when it comes back goes on to stand by. */
-static void switch_test_stands_by_for_want_of_hooks(struct kunit *test)
+/* A required hook is taken away: the policy is off, says why, and stays off. */
+static void switch_test_lost(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
-	registry_hooks(false);
-	KUNIT_EXPECT_TRUE(test, registry_look());
-	registry_hooks(true);
-	fake.armed_err = -EOPNOTSUPP;
-	KUNIT_EXPECT_TRUE(test, registry_look());
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
-	KUNIT_EXPECT_STREQ(test, "no way out", registry_why);
-	KUNIT_EXPECT_STREQ(test, "eaxdeaxd", fake.log);
-	KUNIT_EXPECT_EQ(test, 0UL, fake.listening);
+	registry_look();
+	registry_expect(test, &registry_pcp, true, 8, "ea");
+	fake.lost = LOST_REQUIRED;
+	registry_look();
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_state(&registry_pcp));
+	KUNIT_EXPECT_STREQ(test, "hook drain: covered", registry_why);
+	registry_expect(test, &registry_pcp, false, 8, "eaxd");
+
+	/* The hook is back, and nobody has switched the policy on. */
+	fake.lost = LOST_NONE;
+	registry_look();
+	registry_expect(test, &registry_pcp, false, 8, "eaxd");
+
+	/* Whoever switches the policy on or off has seen the reason. */
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
+	lmm_policy_cut(&registry_pcp);
+	registry_look();
+	registry_state(&registry_pcp);
+	KUNIT_EXPECT_STREQ(test, "", registry_why);
 }
 
-/* A hook is taken away and given back. */
-static void switch_test_stands_by(struct kunit *test)
+/* A livepatch is being loaded: the settings are published, and the policy comes on later. */
+static void switch_test_waits(struct kunit *test)
 {
+	fake.await_err = -EINPROGRESS;
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
-	KUNIT_EXPECT_FALSE(test, registry_look());
-	registry_hooks(false);
-	KUNIT_EXPECT_TRUE(test, registry_look());
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
-	KUNIT_EXPECT_STREQ(test, "no hook", registry_why);
-	KUNIT_EXPECT_STREQ(test, "eaxd", fake.log);
-	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
-	KUNIT_EXPECT_TRUE(test, registry_config(&registry_pcp)->enabled);
-	KUNIT_EXPECT_EQ(test, 0UL, fake.listening);
-
-	/* A knob can be set in standby; writing 1 to enabled is refused in words. */
-	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 9));
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, registry_set(&registry_pcp, true, 9));
-	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: no hook", registry_why);
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
-	KUNIT_EXPECT_EQ(test, 9U, registry_config(&registry_pcp)->value[0]);
-
-	/* A policy whose wrappers must be loaded does not come back by itself. */
-	registry_hooks(true);
-	fake.missing = 1;
-	KUNIT_EXPECT_TRUE(test, registry_look());
-	KUNIT_EXPECT_EQ(test, LMM_POLICY_STANDBY, registry_state(&registry_pcp));
-	KUNIT_EXPECT_STREQ(test, "hook drain: not live", registry_why);
-	fake.missing = 0;
-	fake.log[0] = '\0';
-	KUNIT_EXPECT_FALSE(test, registry_look());
-	registry_expect(test, &registry_pcp, true, 9, "ea");
-
-	/* Off in standby. */
-	registry_hooks(false);
 	registry_look();
-	fake.log[0] = '\0';
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_WAITING, registry_state(&registry_pcp));
+	KUNIT_EXPECT_TRUE(test, registry_config(&registry_pcp)->enabled);
+	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
+	KUNIT_EXPECT_STREQ(test, "", fake.log);
+
+	/* Other settings meanwhile. */
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 9));
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_WAITING, registry_state(&registry_pcp));
+	fake.await_err = 0;
+	registry_look();
+	registry_expect(test, &registry_pcp, true, 9, "ea");
+}
+
+/* Off while a policy waits. */
+static void switch_test_off_while_waiting(struct kunit *test)
+{
+	fake.await_err = -EINPROGRESS;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
+	lmm_policy_cut(&registry_pcp);
+	registry_expect(test, &registry_pcp, false, 8, "");
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, false, 9));
 	registry_expect(test, &registry_pcp, false, 9, "");
-	KUNIT_EXPECT_FALSE(test, registry_look());
+	fake.await_err = 0;
+	registry_look();
+	registry_expect(test, &registry_pcp, false, 9, "");
+}
+
+/* What a policy waits for does not come, or the policy cannot come on: off, with the reason. */
+static void switch_test_waits_in_vain(struct kunit *test)
+{
+	fake.await_err = -EINPROGRESS;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
+	fake.await_err = -ENOENT;
+	registry_look();
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_state(&registry_pcp));
+	KUNIT_EXPECT_STREQ(test, "livemm_klp_lists is being loaded", registry_why);
+	registry_expect(test, &registry_pcp, false, 8, "");
+
+	fake.await_err = -EINPROGRESS;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
+	fake.await_err = 0;
+	fake.armed_err = -EOPNOTSUPP;
+	registry_look();
+	registry_state(&registry_pcp);
+	KUNIT_EXPECT_STREQ(test, "no way out", registry_why);
+	registry_expect(test, &registry_pcp, false, 8, "eaxd");
+
+	fake.await_err = -EINPROGRESS;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
+	fake.hooks_ok = false;
+	registry_look();
+	registry_state(&registry_pcp);
+	KUNIT_EXPECT_STREQ(test, "no hook", registry_why);
+	KUNIT_EXPECT_FALSE(test, registry_config(&registry_pcp)->enabled);
+}
+
+/* A livepatch that cannot come is refused at once. */
+static void switch_test_refused_at_once(struct kunit *test)
+{
+	fake.await_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_pcp, true, 8));
+	KUNIT_EXPECT_STREQ(test, "pcp/enabled: 1: livemm_klp_lists is being loaded", registry_why);
+	registry_expect(test, &registry_pcp, false, 7, "");
+}
+
+/* A mode that requires another livepatch: the policy goes off, and waits with the new mode. */
+static void switch_test_mode_waits(struct kunit *test)
+{
+	registry_pcp.mode_knob = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1));
+	fake.await_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set(&registry_pcp, true, 2));
+	registry_expect(test, &registry_pcp, true, 1, "ea");
+	fake.await_err = -EINPROGRESS;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 2));
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_WAITING, registry_state(&registry_pcp));
+	KUNIT_EXPECT_STREQ(test, "eaxd", fake.log);
+	fake.await_err = 0;
+	registry_look();
+	registry_expect(test, &registry_pcp, true, 2, "eaxdea");
 }
 
 /* A policy that loses an optional hook goes on with the other hooks, until the hook is back. */
-static void switch_test_comes_back_without_the_optional(struct kunit *test)
+static void switch_test_goes_on_without_the_optional(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
-	fake.alive = false;
-	KUNIT_EXPECT_FALSE(test, registry_look());
+	fake.lost = LOST_OPTIONAL;
+	registry_look();
 	registry_expect(test, &registry_pcp, true, 8, "eaxdea");
 
 	/* The hook is free again: a new start with the hook. */
-	fake.alive = true;
 	fake.regained = true;
-	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_look();
 	registry_expect(test, &registry_pcp, true, 8, "eaxdeaxdea");
-	KUNIT_EXPECT_FALSE(test, registry_look());
+	registry_look();
 	registry_expect(test, &registry_pcp, true, 8, "eaxdeaxdea");
 }
 
@@ -265,17 +313,17 @@ static int switch_test_looker(void *there)
 	return 0;
 }
 
-/* The hooks are back while a policy that stands by is being cut: off prevails. */
+/* The livepatch is there while a policy that waits is being cut: off prevails. */
 static void switch_test_cut_against_look(struct kunit *test)
 {
 	struct task_struct *looker;
 	bool there = false;
 
 	KUNIT_ASSERT_GT(test, num_online_cpus(), 1U);
+	fake.await_err = -EINPROGRESS;
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
-	registry_hooks(false);
-	KUNIT_EXPECT_TRUE(test, registry_look());
-	registry_hooks(true);
+	fake.comes_back = false;
+	fake.await_err = 0;
 	looker = kthread_run(switch_test_looker, &there, "livemm_looker");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(looker));
 	get_task_struct(looker);
@@ -285,7 +333,7 @@ static void switch_test_cut_against_look(struct kunit *test)
 	lmm_policy_cut(&registry_pcp);
 	kthread_stop(looker);
 	put_task_struct(looker);
-	registry_expect(test, &registry_pcp, false, 8, "eaxd");
+	registry_expect(test, &registry_pcp, false, 8, "");
 }
 
 static struct kunit_case lmm_switch_cases[] = {
@@ -296,9 +344,13 @@ static struct kunit_case lmm_switch_cases[] = {
 	KUNIT_CASE(switch_test_revert_leaves_off),
 	KUNIT_CASE(switch_test_taken_back_refuses_nobody),
 	KUNIT_CASE(switch_test_off_with_a_knob_prevails),
-	KUNIT_CASE(switch_test_stands_by_for_want_of_hooks),
-	KUNIT_CASE(switch_test_stands_by),
-	KUNIT_CASE(switch_test_comes_back_without_the_optional),
+	KUNIT_CASE(switch_test_lost),
+	KUNIT_CASE(switch_test_waits),
+	KUNIT_CASE(switch_test_off_while_waiting),
+	KUNIT_CASE(switch_test_waits_in_vain),
+	KUNIT_CASE(switch_test_refused_at_once),
+	KUNIT_CASE(switch_test_mode_waits),
+	KUNIT_CASE(switch_test_goes_on_without_the_optional),
 	KUNIT_CASE(switch_test_cut_against_look),
 	{}
 };

@@ -19,6 +19,7 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
+#include "compat/export.h"
 #include "deliver.h"
 #include "dispatch.h"
 #include "events.h"
@@ -31,8 +32,19 @@ static bool zone_is_taken(const struct zone *zone)
 	       (LISTENS(zone_is_taken, 1) && static_call(lmm_zone_is_taken_1)(zone));
 }
 
-static int on_depot_get(struct zone *zone, unsigned int order, unsigned long blocks,
-			struct list_head *list, int migratetype)
+/**
+ * lmm_on_depot_get() - offer a refill to the depot, before the buddy is asked
+ * @zone: of the list
+ * @order: of the blocks
+ * @blocks: number of blocks that are asked for
+ * @list: this CPU's list
+ * @migratetype: of the list
+ *
+ * Context: any that the allocator may be called from; under pcp->lock, preemption off.
+ * Return: number of blocks put on @list; if not 0, the buddy is not asked.
+ */
+int lmm_on_depot_get(struct zone *zone, unsigned int order, unsigned long blocks,
+		     struct list_head *list, int migratetype)
 {
 	int got = 0;
 
@@ -45,9 +57,21 @@ static int on_depot_get(struct zone *zone, unsigned int order, unsigned long blo
 	}
 	return got;
 }
+EXPORT_SYMBOL_LMM(lmm_on_depot_get);
 
-static int on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
-			unsigned long caller)
+/**
+ * lmm_on_depot_put() - offer pages to the depot that are about to be drained
+ * @zone: of the lists
+ * @count: number of pages to drain
+ * @pcp: the lists
+ * @pindex: list to begin with
+ * @caller: return address of the drain
+ *
+ * Context: any that the allocator may be called from; under pcp->lock, preemption off.
+ * Return: number of pages taken off @pcp; the rest is drained.
+ */
+int lmm_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+		     unsigned long caller)
 {
 	int put = 0, before, beyond = 0;
 
@@ -64,8 +88,16 @@ static int on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pcp,
 		lmm_hook_hit(LMM_HOOK_DRAIN);
 	return put;
 }
+EXPORT_SYMBOL_LMM(lmm_on_depot_put);
 
-static bool on_give_back(struct lmm_klp_return *part)
+/**
+ * lmm_on_give_back() - somebody wants pages in the buddy that are kept from the buddy
+ * @part: the request; called until the answer is false
+ *
+ * Context: process, preemption off, no lock of the allocator held.
+ * Return: true if there is more to give back.
+ */
+bool lmm_on_give_back(struct lmm_klp_return *part)
 {
 	static const enum lmm_hook_id hooks[LMM_KLP_NR] = {
 		[LMM_KLP_DRAIN_ZONE] = LMM_HOOK_DRAIN_ZONE,
@@ -78,74 +110,151 @@ static bool on_give_back(struct lmm_klp_return *part)
 		lmm_hook_hit(hooks[part->by]);
 	return LISTENS(give_back, 0) && static_call(lmm_give_back_0)(part);
 }
+EXPORT_SYMBOL_LMM(lmm_on_give_back);
 
-static unsigned long on_refill_count(struct zone *zone, unsigned int order,
-				     unsigned long blocks)
+/**
+ * lmm_on_refill_count() - choose how many blocks a refill asks for
+ * @zone: of the list
+ * @order: of the blocks
+ * @blocks: number that the kernel asks for
+ *
+ * Context: any that the allocator may be called from; under pcp->lock, preemption off.
+ * Return: the number, at least @blocks.
+ */
+unsigned long lmm_on_refill_count(struct zone *zone, unsigned int order,
+				  unsigned long blocks)
 {
 	CHANGE(blocks, refill_count, zone, order, blocks);
 	return blocks;
 }
+EXPORT_SYMBOL_LMM(lmm_on_refill_count);
 
-static unsigned int on_refill_split(struct zone *zone, unsigned long *pages, int migratetype)
+/**
+ * lmm_on_refill_split() - choose larger blocks for a refill with single pages
+ * @zone: of the list
+ * @pages: number of pages to ask for; gets the number in the larger blocks
+ * @migratetype: of the list
+ *
+ * Context: any that the allocator may be called from; under pcp->lock, preemption off.
+ * Return: order of the blocks to take and to split; 0 for single pages.
+ */
+unsigned int lmm_on_refill_split(struct zone *zone, unsigned long *pages, int migratetype)
 {
 	if (!LISTENS(refill_split, 0) || zone_is_taken(zone))
 		return 0;
 	return static_call(lmm_refill_split_0)(zone, pages, migratetype);
 }
+EXPORT_SYMBOL_LMM(lmm_on_refill_split);
 
-static int on_refill_type(struct zone *zone, unsigned int order, unsigned long blocks,
-			  int migratetype, unsigned int *alloc_flags)
+/**
+ * lmm_on_refill_type() - choose where a refill comes from, on a kernel with CMA
+ * @zone: of the list
+ * @order: of the blocks
+ * @blocks: number of blocks
+ * @migratetype: of the list
+ * @alloc_flags: of the request; may be changed
+ *
+ * Context: any that the allocator may be called from; under pcp->lock, preemption off.
+ * Return: the migratetype to ask for; if that yields nothing, the kernel is asked as without
+ * livemm.
+ */
+int lmm_on_refill_type(struct zone *zone, unsigned int order, unsigned long blocks,
+		       int migratetype, unsigned int *alloc_flags)
 {
 	CHANGE(migratetype, refill_type, zone, order, blocks, migratetype, alloc_flags);
 	return migratetype;
 }
+EXPORT_SYMBOL_LMM(lmm_on_refill_type);
 
-static void on_refill(struct zone *zone, unsigned int order, int migratetype, int got)
+/**
+ * lmm_on_refill() - a list was refilled from the buddy
+ * @zone: of the list
+ * @order: of the blocks
+ * @migratetype: of the list
+ * @got: number of blocks, not counted in the list yet
+ *
+ * Context: any that the allocator may be called from; under pcp->lock, preemption off.
+ */
+void lmm_on_refill(struct zone *zone, unsigned int order, int migratetype, int got)
 {
 	lmm_hook_hit(LMM_HOOK_REFILL);
 	TELL(refill, zone, order, migratetype, got << order);
 }
+EXPORT_SYMBOL_LMM(lmm_on_refill);
 
-static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
-			  unsigned long caller)
+/**
+ * lmm_on_drain_count() - choose how many pages a drain moves to the buddy
+ * @zone: of the lists
+ * @count: number that the kernel asks for
+ * @pcp: the lists
+ * @pindex: list to begin with
+ * @caller: return address of the drain
+ *
+ * Context: any that the allocator may be called from; under pcp->lock, preemption off.
+ * Return: the number, at most @count.
+ */
+int lmm_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+		       unsigned long caller)
 {
 	CHANGE(count, drain_count, zone, count, pcp, pindex, caller);
 	return count;
 }
+EXPORT_SYMBOL_LMM(lmm_on_drain_count);
 
-static int on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
+/**
+ * lmm_on_drain_from() - choose the list that a drain begins with, after lmm_on_depot_put()
+ * @zone: of the lists
+ * @count: number of pages
+ * @pcp: the lists
+ * @pindex: list that the kernel begins with
+ *
+ * Context: any that the allocator may be called from; under pcp->lock, preemption off.
+ * Return: the list.
+ */
+int lmm_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
 {
 	CHANGE(pindex, drain_from, zone, count, pcp, pindex);
 	return pindex;
 }
+EXPORT_SYMBOL_LMM(lmm_on_drain_from);
 
-static void on_drain(struct zone *zone, struct per_cpu_pages *pcp, int count, int moved)
+/**
+ * lmm_on_drain() - pages went to the buddy
+ * @zone: of the lists
+ * @pcp: the lists
+ * @count: number of pages that were to go
+ * @moved: number of pages that went, in whole blocks
+ *
+ * Context: any that the allocator may be called from; under pcp->lock, preemption off.
+ */
+void lmm_on_drain(struct zone *zone, struct per_cpu_pages *pcp, int count, int moved)
 {
 	lmm_hook_hit(LMM_HOOK_DRAIN);
 	TELL(drain, zone, pcp, count, moved);
 }
+EXPORT_SYMBOL_LMM(lmm_on_drain);
 
-static int on_fallback(struct free_area *area, unsigned int order, int migratetype,
-		       bool claimable, int found, bool *whole)
+/**
+ * lmm_on_fallback() - a migratetype has no free pages, and the kernel has found another one
+ * @area: free blocks of @order
+ * @order: of the request
+ * @migratetype: that has no free pages
+ * @claimable: compaction asks
+ * @found: migratetype that lends, or -1
+ * @whole: cleared if the block must be split
+ *
+ * Context: under zone->lock, interrupts off; if @claimable is set, under no lock, preemption
+ * off.
+ * Return: @found, or -1 to refuse.
+ */
+int lmm_on_fallback(struct free_area *area, unsigned int order, int migratetype,
+		    bool claimable, int found, bool *whole)
 {
 	lmm_hook_hit(LMM_HOOK_FALLBACK);
 	CHANGE(found, fallback, area, order, migratetype, claimable, found, whole);
 	return found;
 }
-
-static const struct lmm_klp_handlers klp_handlers = {
-	.depot_get = on_depot_get,
-	.depot_put = on_depot_put,
-	.give_back = on_give_back,
-	.refill_count = on_refill_count,
-	.refill_split = on_refill_split,
-	.refill_type = on_refill_type,
-	.refill = on_refill,
-	.drain_count = on_drain_count,
-	.drain_from = on_drain_from,
-	.drain = on_drain,
-	.fallback = on_fallback,
-};
+EXPORT_SYMBOL_LMM(lmm_on_fallback);
 
 /* Entries of functions: direct calls. */
 static void notrace on_hint_fault(int last_cpupid, int nid, int pages, int flags)
@@ -281,7 +390,6 @@ ON_KPROBE(MM_EXIT, mm_exit, TELL(mm_exit, (struct mm_struct *)PROBED(0)))
 
 /* What main.c gives to the hook layer. */
 const struct lmm_hook_handlers lmm_dispatch_handlers = {
-	.klp = &klp_handlers,
 	.entry = &entry_handlers,
 	.probes = {
 #define KPROBE(id, name, ...)		[LMM_HOOK_##id] = on_##name,

@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#include "hook/klp_port.h"
+#include "hook/klp_link.h"
 #include "livemm.h"
 
 struct page;

@@ -151,18 +151,18 @@ struct lmm_config {
 /**
  * enum lmm_policy_state - where a policy is between off and on
  * @LMM_POLICY_OFF: nothing of the policy runs, no hook is armed for the policy
+ * @LMM_POLICY_WAITING: the policy is to come on once a livepatch is in force; nothing of the policy
+ *	runs.  For a moment also when an optional hook goes or comes.
  * @LMM_POLICY_LOADING: the policy is being switched on
  * @LMM_POLICY_ON: events are delivered to the policy
- * @LMM_POLICY_STANDBY: the admin wants the policy on, but a required hook is missing; nothing of
- *	the policy runs.  For a moment also when an optional hook goes or comes back.
  * @LMM_POLICY_LEAVING: the policy gets no event any more; values that the policy has changed
  *	are being restored
  */
 enum lmm_policy_state {
 	LMM_POLICY_OFF,
+	LMM_POLICY_WAITING,
 	LMM_POLICY_LOADING,
 	LMM_POLICY_ON,
-	LMM_POLICY_STANDBY,
 	LMM_POLICY_LEAVING,
 };
 
@@ -209,9 +209,8 @@ enum lmm_policy_state {
  * @counters: per-CPU, @nr_counters values, never reset
  * @state: state of the policy
  * @since: when @state became loading or leaving, in jiffies
- * @waiting: number of tasks that wait for livepatches to switch the policy on
  * @cuts: number of times that somebody asked for the policy to be off; see lmm_policy_cut()
- * @standby_reason: why the policy stands by, in words
+ * @off_reason: why livemm has switched the policy off, in words; "" if somebody else has
  * @on: @enable has set the policy up; written under @lock only
  *
  * Every op runs in process context with @lock held, except @supported, @reason_show and
@@ -219,7 +218,7 @@ enum lmm_policy_state {
  * @reason_show also while the policy goes off.  Both are called with or without the lock, and read
  * only data that live as long as the module.
  *
- * Members from @config to @standby_reason are written under a spinlock of state.c, so that
+ * Members from @config to @off_reason are written under a spinlock of state.c, so that
  * switching off and reading never wait.  @config is replaced under @lock alone.
  */
 struct lmm_policy {
@@ -252,9 +251,8 @@ struct lmm_policy {
 	u64 __percpu *counters;
 	enum lmm_policy_state state;
 	unsigned long since;
-	unsigned int waiting;
 	unsigned int cuts;
-	char standby_reason[LMM_WHY_LEN];
+	char off_reason[LMM_WHY_LEN];
 	bool on;
 };
 

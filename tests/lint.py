@@ -26,6 +26,7 @@ _TABLES = ("COMPLEX_MACRO,MACRO_ARG_PRECEDENCE,MACRO_ARG_REUSE,MULTISTATEMENT_MA
 CHECKPATCH_RELAXED = {
     "module/compat/": "LINUX_VERSION_CODE,CONSTANT_COMPARISON,UNNECESSARY_INT,MISORDERED_TYPE,"
                       "COMPLEX_MACRO",
+    "module/compat/export.h": _TABLES,
     "module/dispatch.c": f"{_TABLES},LINE_SPACING,PARENTHESIS_ALIGNMENT",
     "module/deliver.": _TABLES,
     "module/control/policies.h": "MACRO_ARG_REUSE",

@@ -4,7 +4,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -143,31 +142,6 @@ def wrong_calls_are_seen() -> Iterator[str]:
             said = list(layers.check_calls(top, known))
         if bool(said) != wrong:
             yield f"{change}, known {known}: said '{said}'"
-
-
-def changed_wrappers_have_another_version() -> Iterator[str]:
-    """A change of any source of a livepatch module changes the version that livemm.ko wants."""
-    with tempfile.TemporaryDirectory() as folder:
-        top = Path(folder, "module")
-        shutil.copytree(ROOT / "module", top)
-        makefile = written(folder, {"make": f"src := {folder}\ninclude {ROOT}/Kbuild\n"
-                                            "all:\n\t@echo $(lmm_port)\n"}) / "make"
-
-        def version() -> str:
-            return run_program(["make", "-s", "-f", makefile, "all"])[1]
-
-        before, seen = version(), set[Path]()
-        rest = {top / f"hook/klp_{name}.c" for name in ("lists", "giveback", "fallback")}
-        while rest:
-            source = rest.pop()
-            seen.add(source)
-            text = source.read_text(encoding="utf-8")
-            rest |= {path for _, name in layers.INCLUDE.findall(text)
-                     for path in (source.parent / name, top / name) if path.is_file()} - seen
-            source.write_text(f"{text}\n", encoding="utf-8")
-            if version() == before:
-                yield f"{source.relative_to(top)}: not among the sources in Kbuild"
-            source.write_text(text, encoding="utf-8")
 
 
 def functions_defined_twice_are_seen() -> None:
@@ -658,8 +632,7 @@ def guest_that(
 
 CHECKS: list[Callable[[], Iterator[str] | None]] = [
     reports_are_seen, races_are_told_apart, wrong_includes_are_seen, wrong_calls_are_seen,
-    wrong_imports_are_seen, functions_defined_twice_are_seen,
-    changed_wrappers_have_another_version, channel_is_read,
+    wrong_imports_are_seen, functions_defined_twice_are_seen, channel_is_read,
     checks_of_what_is_not_there_fail, aborts_of_the_emulator_are_told,
     a_task_that_ends_is_told, a_stray_breakpoint_is_told, a_guest_that_does_not_start_is_told,
     heads_are_read, emulations_are_read, guests_are_shared, each_emulation_has_its_emulator,

@@ -4,10 +4,9 @@
  *
  * A text that only switches policies off takes effect at once, without a lock.  Every other text is
  * judged, and carried out, with the locks of the policies that the text names, taken in the order
- * of their ids.  The locks are released while livepatches are being loaded, and what the text says
- * is judged anew afterwards.
+ * of their ids.  No text waits for a livepatch: a policy that needs one that is not loaded waits.
  *
- * A wait for a lock or a livepatch ends when the writer is killed.  A wait of the kernel's own, for
+ * A wait for a lock ends when the writer is killed.  A wait of the kernel's own, for
  * instance until every task has left a function, does not, and holds up nobody else.
  */
 #include <linux/errno.h>
@@ -22,9 +21,6 @@
 #include "state.h"
 #include "switch.h"
 
-/* Tries to load livepatches that somebody else disables again and again. */
-#define LOADS_MAX	3
-
 /* How long switching off waits for values to be restored; the policy is off in any case. */
 #define OFF_WAIT_MS	10000
 
@@ -33,8 +29,6 @@ struct lmm_change {
 	const struct lmm_delta *deltas;
 	/* A bit for each policy that the text names; switches on; off. */
 	unsigned int named, on, off;
-	/* Those that wait for livepatches. */
-	unsigned int waiting;
 	/* Numbers of cuts at the begin. */
 	unsigned int cuts[LMM_NR_POLICIES];
 	struct lmm_config *want[LMM_NR_POLICIES];
@@ -95,28 +89,17 @@ static int change_lock(const struct lmm_change *change, char *why)
 	return 0;
 }
 
-/* Judge, and list the wrappers that have to be loaded first. */
-static int change_judge(struct lmm_change *change, u32 *functions, char *why)
+static int change_judge(const struct lmm_change *change, char *why)
 {
 	struct lmm_policy *policy;
-	int err;
+	int err = 0;
 
-	*functions = 0;
-	change->waiting = 0;
 	lmm_for_each_policy(policy, change->named) {
-		const struct lmm_config *want = change->want[policy->id];
-		u32 missing = 0;
-
-		err = lmm_policy_judge(policy, want, why);
+		err = lmm_policy_judge(policy, change->want[policy->id], why);
 		if (err)
-			return err;
-		if (lmm_policy_to_arm(policy, want))
-			missing = lmm_hooks_missing(policy->id, lmm_policy_mode(policy, want));
-		*functions |= missing;
-		if (missing)
-			change->waiting |= BIT(policy->id);
+			break;
 	}
-	return 0;
+	return err;
 }
 
 static void change_revert(struct lmm_change *change, struct lmm_policy *const done[],
@@ -167,8 +150,7 @@ static int change_apply(struct lmm_change *change, char *why)
 	return 0;
 }
 
-/* Returns -EINPROGRESS when @functions have to be loaded first. */
-static int change_try(struct lmm_change *change, u32 *functions, char *why)
+static int change_try(struct lmm_change *change, char *why)
 {
 	struct lmm_policy *policy;
 	int err = change_lock(change, why);
@@ -176,76 +158,33 @@ static int change_try(struct lmm_change *change, u32 *functions, char *why)
 	if (err)
 		return err;
 	lmm_policies_watch();
-	/* Release livepatches that were disabled from outside, so that they can be loaded anew. */
+	/* What was cut is tidied up before it is judged. */
 	lmm_for_each_policy(policy, change->named)
-		lmm_policy_look(policy);
+		lmm_policy_tidy(policy);
 	change_begin(change);
-	err = change_judge(change, functions, why);
-	if (!err && *functions)
-		err = -EINPROGRESS;
-	else if (!err)
-		err = change_apply(change, why);
+	err = change_judge(change, why) ?: change_apply(change, why);
 	change_unlock(change->named);
-	/* Wrappers may have changed while policies came on. */
-	if (!err)
-		lmm_look_soon();
-	return err;
-}
-
-static bool was_cut(const void *arg)
-{
-	const struct lmm_change *change = arg;
-	struct lmm_policy *policy;
-
-	lmm_for_each_policy(policy, change->waiting)
-		if (READ_ONCE(policy->cuts) != change->cuts[policy->id])
-			return true;
-	return false;
-}
-
-static int load(u32 functions, const struct lmm_change *change, char *why)
-{
-	char words[LMM_WHY_LEN] = "";
-	int err;
-
-	lmm_policies_waiting(change->waiting, true);
-	err = lmm_klp_load(functions, was_cut, change, words, sizeof(words));
-	lmm_policies_waiting(change->waiting, false);
-	if (err)
-		scnprintf(why, LMM_WHY_LEN, "%s/enabled: 1: %s",
-			  lmm_policies[__ffs(change->waiting)]->name,
-			  err == -ECANCELED ? "switched off meanwhile" : words);
+	/* Wrappers may have changed while policies came on, or were to come on. */
+	lmm_look_soon();
 	return err;
 }
 
 static int change_carry_out(struct lmm_change *change, char *why)
 {
-	/* Settings that arm nothing need no survey of livepatches, and so no wait for klp_mutex. */
-	bool fresh = change->on;
-	unsigned int loads = 0;
-	u32 functions;
 	int err;
 
-	for (;;) {
-		/* Not under a lock: klp_mutex may be held for long. */
-		if (fresh)
-			lmm_klp_survey();
-		err = change_try(change, &functions, why);
-		if (err == -EOPNOTSUPP && !fresh) {
-			/* Another livepatch may have gone since the last survey. */
-			fresh = true;
-			continue;
-		}
-		if (err != -EINPROGRESS)
-			return err;
-		if (loads++ == LOADS_MAX) {
-			scnprintf(why, LMM_WHY_LEN, "livepatches are disabled again and again");
-			return -EBUSY;
-		}
-		err = load(functions, change, why);
-		if (err)
-			return err;
-	}
+	/*
+	 * Not under a lock: klp_mutex may be held for long.  Settings that arm nothing need no
+	 * survey of livepatches, and so no wait for klp_mutex.
+	 */
+	if (change->on)
+		lmm_klp_survey();
+	err = change_try(change, why);
+	if (err != -EOPNOTSUPP || change->on)
+		return err;
+	/* Another livepatch may have gone since the last survey. */
+	lmm_klp_survey();
+	return change_try(change, why);
 }
 
 /**
@@ -254,8 +193,7 @@ static int change_carry_out(struct lmm_change *change, char *why)
  * @why: reason in words, on failure
  *
  * Context: process, may sleep, no policy's lock held; killable.
- * Return: 0; the errno of lmm_policy_judge(), lmm_policy_apply() or lmm_klp_load(); -EINTR when
- * killed.
+ * Return: 0; the errno of lmm_policy_judge() or lmm_policy_apply(); -EINTR when killed.
  */
 int lmm_control_change(const struct lmm_delta deltas[LMM_NR_POLICIES], char *why)
 {

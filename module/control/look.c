@@ -15,8 +15,6 @@
 #include "state.h"
 #include "switch.h"
 
-/* Time between two checks for hooks that a policy in standby lacks. */
-#define LOOK_JIFFIES	HZ
 /* The kernel log says what a policy waits for once, after this time. */
 #define WATCH_JIFFIES	(10 * HZ)
 
@@ -48,7 +46,7 @@ static void lmm_queue_policies(unsigned int named)
 }
 
 /**
- * lmm_policy_work() - tidy up after a cut, and move a policy to standby or back
+ * lmm_policy_work() - tidy up after a cut, and move a policy on or off as livepatches do
  * @work: the policy's
  *
  * Context: worker.
@@ -56,16 +54,13 @@ static void lmm_queue_policies(unsigned int named)
 void lmm_policy_work(struct work_struct *work)
 {
 	struct lmm_policy *policy = container_of(work, struct lmm_policy, work);
-	bool again;
 
 	lmm_policies_watch();
 	/* Killable to keep the hung task detector silent; nobody kills a worker. */
 	if (mutex_lock_killable(&policy->lock))
 		return;
-	again = lmm_policy_look(policy);
+	lmm_policy_look(policy);
 	mutex_unlock(&policy->lock);
-	if (again)
-		lmm_queue(&lmm_look_work, LOOK_JIFFIES);
 }
 
 /* The survey waits for klp_mutex, which may be held for long; tidying up does not. */
@@ -73,8 +68,6 @@ static void lmm_look_worker(struct work_struct *work)
 {
 	lmm_klp_survey();
 	lmm_queue_policies(LMM_ALL_POLICIES);
-	if (lmm_hooks_unsettled())
-		lmm_queue(&lmm_look_work, LOOK_JIFFIES);
 }
 
 /**
@@ -147,7 +140,6 @@ void lmm_policies_cut(unsigned int named)
 
 	lmm_for_each_policy(policy, named)
 		lmm_policy_cut(policy);
-	lmm_klp_wake();
 	lmm_queue_policies(named);
 }
 

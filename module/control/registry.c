@@ -61,7 +61,7 @@ int lmm_policy_register(struct lmm_policy *policy)
 	INIT_WORK(&policy->work, lmm_policy_work);
 	policy->on = false;
 	policy->state = LMM_POLICY_OFF;
-	policy->waiting = 0;
+	policy->off_reason[0] = '\0';
 	rcu_assign_pointer(policy->config, config);
 	WRITE_ONCE(lmm_policies[policy->id], policy);
 	return 0;

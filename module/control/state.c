@@ -22,7 +22,7 @@
 #include "state.h"
 
 /*
- * Protects state, since, cuts, waiting, standby_reason and config of every policy; nothing sleeps
+ * Protects state, since, cuts, off_reason and config of every policy; nothing sleeps
  * under the lock.  State and cuts are also read without the lock.
  */
 static DEFINE_SPINLOCK(lmm_state_lock);
@@ -84,14 +84,14 @@ int lmm_policy_enter(struct lmm_policy *policy, enum lmm_policy_state state, uns
  * @policy: a registered policy
  * @config: settings to publish; gets those that were published, which readers may still have.
  *	NULL: the published settings stay
- * @go: the policy is on from here on, and events are delivered
+ * @state: the state from here on; events are delivered in the state on
  * @cuts: number of cuts at the begin
  *
  * Context: process, @policy->lock held.
  * Return: 0, or -ECANCELED; then nothing was published.
  */
-int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config, bool go,
-		      unsigned int cuts)
+int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config,
+		      enum lmm_policy_state state, unsigned int cuts)
 {
 	unsigned long flags;
 	bool cut;
@@ -101,19 +101,21 @@ int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config, boo
 	if (!cut && config)
 		*config = rcu_replace_pointer(policy->config, *config,
 					      lockdep_is_held(&lmm_state_lock));
-	if (!cut && go) {
-		lmm_state_set(policy, LMM_POLICY_ON);
-		policy->on = true;
-		lmm_events_start(policy->id);
+	if (!cut) {
+		lmm_state_set(policy, state);
+		policy->on = state == LMM_POLICY_ON;
+		policy->off_reason[0] = '\0';
+		if (policy->on)
+			lmm_events_start(policy->id);
 	}
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
 	/* Tasks may wait for an earlier "off". */
-	if (!cut && go)
+	if (!cut)
 		wake_up_all(&lmm_state_changed);
 	return cut ? -ECANCELED : 0;
 }
 
-static void policy_stop(struct lmm_policy *policy, bool cut)
+static void policy_stop(struct lmm_policy *policy, bool cut, const char *why)
 {
 	struct lmm_config *config;
 	unsigned long flags;
@@ -121,13 +123,15 @@ static void policy_stop(struct lmm_policy *policy, bool cut)
 	spin_lock_irqsave(&lmm_state_lock, flags);
 	if (cut)
 		WRITE_ONCE(policy->cuts, policy->cuts + 1);
+	if (cut || (policy->state != LMM_POLICY_OFF && policy->state != LMM_POLICY_LEAVING))
+		strscpy(policy->off_reason, why, sizeof(policy->off_reason));
 	if (policy->state != LMM_POLICY_OFF)
 		lmm_events_stop(policy->id);
 	config = rcu_dereference_protected(policy->config, lockdep_is_held(&lmm_state_lock));
 	WRITE_ONCE(config->enabled, false);
 	if (policy->state == LMM_POLICY_ON)
 		lmm_state_set(policy, LMM_POLICY_LEAVING);
-	else if (policy->state == LMM_POLICY_STANDBY)
+	else if (policy->state == LMM_POLICY_WAITING)
 		lmm_state_set(policy, LMM_POLICY_OFF);
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
 	wake_up_all(&lmm_state_changed);
@@ -144,27 +148,27 @@ static void policy_stop(struct lmm_policy *policy, bool cut)
  */
 void lmm_policy_cut(struct lmm_policy *policy)
 {
-	policy_stop(policy, true);
+	policy_stop(policy, true, "");
 }
 
 /**
  * lmm_policy_stop() - stop a policy that nobody wants off, as part of a change
  * @policy: a registered policy
+ * @why: the reason in words, for `status`; may be ""
  *
- * As lmm_policy_cut(), but a task that waits to switch the policy on goes on to wait.  For a change
- * that failed and is taken back.
+ * As lmm_policy_cut(), but no change of the policy that is under way gives up.
  *
  * Context: process, @policy->lock held.
  */
-void lmm_policy_stop(struct lmm_policy *policy)
+void lmm_policy_stop(struct lmm_policy *policy, const char *why)
 {
-	policy_stop(policy, false);
+	policy_stop(policy, false, why);
 }
 
 /**
  * lmm_policy_settle() - a policy has been taken down
  * @policy: the policy
- * @state: off or standby; off in any case after a cut
+ * @state: off or waiting; off in any case after a cut
  *
  * Context: process, @policy->lock held.
  */
@@ -182,27 +186,13 @@ void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state)
 }
 
 /**
- * lmm_policy_set_reason() - note why a policy stands by
- * @policy: the policy
- * @why: the reason in words
- *
- * Context: process, @policy->lock held.
- */
-void lmm_policy_set_reason(struct lmm_policy *policy, const char *why)
-{
-	spin_lock_irq(&lmm_state_lock);
-	strscpy(policy->standby_reason, why, sizeof(policy->standby_reason));
-	spin_unlock_irq(&lmm_state_lock);
-}
-
-/**
  * lmm_policy_state() - state of a policy
  * @policy: a registered policy
- * @why: gets the reason for standby; unchanged in another state
+ * @why: gets the reason why livemm has switched the policy off; unchanged if livemm has not
  * @len: size of @why
  *
  * Context: process; waits for nobody.
- * Return: the state; also loading while a task waits for livepatches to switch the policy on.
+ * Return: the state.
  */
 enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, size_t len)
 {
@@ -210,10 +200,8 @@ enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, siz
 
 	spin_lock_irq(&lmm_state_lock);
 	state = policy->state;
-	if (state == LMM_POLICY_OFF && policy->waiting)
-		state = LMM_POLICY_LOADING;
-	if (state == LMM_POLICY_STANDBY)
-		strscpy(why, policy->standby_reason, len);
+	if (state == LMM_POLICY_OFF && policy->off_reason[0])
+		strscpy(why, policy->off_reason, len);
 	spin_unlock_irq(&lmm_state_lock);
 	return state;
 }
@@ -240,21 +228,4 @@ void lmm_policies_wait(unsigned int named, unsigned int timeout_ms)
 {
 	wait_event_killable_timeout(lmm_state_changed, lmm_policies_tidied(named),
 				    msecs_to_jiffies(timeout_ms));
-}
-
-/**
- * lmm_policies_waiting() - note that a task waits for livepatches to switch policies on
- * @named: bit per policy
- * @wait: true: the wait begins; false: the wait has ended
- *
- * Context: process.
- */
-void lmm_policies_waiting(unsigned int named, bool wait)
-{
-	struct lmm_policy *policy;
-
-	spin_lock_irq(&lmm_state_lock);
-	lmm_for_each_policy(policy, named)
-		policy->waiting += wait ? 1 : -1;
-	spin_unlock_irq(&lmm_state_lock);
 }

@@ -9,15 +9,13 @@
 
 unsigned int lmm_policy_cuts(const struct lmm_policy *policy);
 int lmm_policy_enter(struct lmm_policy *policy, enum lmm_policy_state state, unsigned int cuts);
-int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config, bool go,
-		      unsigned int cuts);
+int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config,
+		      enum lmm_policy_state state, unsigned int cuts);
 void lmm_policy_cut(struct lmm_policy *policy);
-void lmm_policy_stop(struct lmm_policy *policy);
+void lmm_policy_stop(struct lmm_policy *policy, const char *why);
 void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state);
-void lmm_policy_set_reason(struct lmm_policy *policy, const char *why);
 enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, size_t len);
 void lmm_policies_wait(unsigned int named, unsigned int timeout_ms);
-void lmm_policies_waiting(unsigned int named, bool wait);
 
 /**
  * lmm_policy_busy() - is a policy between two states?

@@ -6,7 +6,10 @@
  * lmm_policy_cut().  A worker tidies up when the worker can have the lock.
  *
  *	OFF -> LOADING -> ON -> LEAVING -> OFF
- *	                  ON -> LEAVING -> STANDBY -> LOADING -> ON
+ *	OFF -> WAITING -> LOADING -> ON
+ *
+ * A policy waits while a livepatch that the policy requires is being loaded.  Whatever changes a
+ * livepatch has a worker look at the policies; lmm_policy_look() goes on from there.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -42,7 +45,7 @@ static int lmm_policy_up(struct lmm_policy *policy, const struct lmm_config *con
 	if (policy->armed)
 		err = policy->armed(policy, why, LMM_WHY_LEN);
 	if (!err)
-		err = lmm_policy_commit(policy, publish, true, cuts);
+		err = lmm_policy_commit(policy, publish, LMM_POLICY_ON, cuts);
 	if (!err)
 		return 0;
 	lmm_hooks_disarm(policy->id);
@@ -137,17 +140,8 @@ bool lmm_policy_changes(const struct lmm_policy *policy, const struct lmm_config
  */
 bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config *want)
 {
-	if (!want->enabled)
-		return false;
-	switch (READ_ONCE(policy->state)) {
-	case LMM_POLICY_ON:
-		return lmm_policy_mode(policy, want) != lmm_mode_now(policy);
-	case LMM_POLICY_STANDBY:
-		/* A new value of a knob arms nothing; writing 1 to enabled again tries to arm. */
-		return !lmm_policy_changes(policy, want);
-	default:
-		return true;
-	}
+	return want->enabled && (READ_ONCE(policy->state) != LMM_POLICY_ON ||
+				 lmm_policy_mode(policy, want) != lmm_mode_now(policy));
 }
 
 /**
@@ -207,13 +201,28 @@ void lmm_policy_tidy(struct lmm_policy *policy)
 		lmm_policy_down(policy, LMM_POLICY_OFF);
 }
 
-/* Switch on from off or from standby, and publish @publish, if any. */
+/* Off until somebody switches the policy on again; `status` says why. */
+static void lmm_policy_give_up(struct lmm_policy *policy, const char *why)
+{
+	pr_warn("livemm: %s is off: %s\n", policy->name, why);
+	lmm_policy_stop(policy, why);
+	lmm_policy_tidy(policy);
+}
+
+/*
+ * Switch on from off or waiting, and publish @publish, if any.  While a livepatch is missing the
+ * policy waits, with its settings published.
+ */
 static int lmm_policy_switch_on(struct lmm_policy *policy, const struct lmm_config *config,
 				struct lmm_config **publish, unsigned int cuts, char *why)
 {
 	enum lmm_policy_state from = READ_ONCE(policy->state);
-	int err = lmm_policy_enter(policy, LMM_POLICY_LOADING, cuts);
+	int err = lmm_hooks_await(policy->id, lmm_policy_mode(policy, config),
+				  publish ? LMM_KLP_WANTED : LMM_KLP_STILL, why, LMM_WHY_LEN);
 
+	if (err == -EINPROGRESS && publish)
+		return lmm_policy_commit(policy, publish, LMM_POLICY_WAITING, cuts);
+	err = err ?: lmm_policy_enter(policy, LMM_POLICY_LOADING, cuts);
 	if (err)
 		return err;
 	err = lmm_policy_up(policy, config, publish, cuts, why);
@@ -224,61 +233,69 @@ static int lmm_policy_switch_on(struct lmm_policy *policy, const struct lmm_conf
 	return err;
 }
 
-/* Try to bring a policy back from standby with the published settings. */
-static void lmm_policy_return(struct lmm_policy *policy)
+/* Go on with a policy that waits, with the published settings. */
+static void lmm_policy_go_on(struct lmm_policy *policy)
 {
 	unsigned int cuts = lmm_policy_cuts(policy), mode = lmm_mode_now(policy);
 	const struct lmm_config *config = lmm_policy_now(policy);
 	char why[LMM_WHY_LEN] = "";
+	int err = -EOPNOTSUPP;
 
-	/* A policy that was cut just now has settings that are off; a return loads no livepatch. */
-	if (READ_ONCE(config->enabled) &&
-	    lmm_mode_supported(policy, mode, why, sizeof(why)) &&
-	    lmm_hooks_ready(policy->id, mode, why, sizeof(why)) &&
-	    !lmm_policy_switch_on(policy, config, NULL, cuts, why))
-		pr_notice("livemm: %s is on again\n", policy->name);
-	else if (why[0])
-		lmm_policy_set_reason(policy, why);
+	/* A policy that was cut just now has settings that are off. */
+	if (!READ_ONCE(config->enabled))
+		return;
+	if (lmm_mode_supported(policy, mode, why, sizeof(why)))
+		err = lmm_policy_switch_on(policy, config, NULL, cuts, why);
+	if (!err)
+		pr_info("livemm: %s is on\n", policy->name);
+	else if (err != -EINPROGRESS && err != -ECANCELED)
+		lmm_policy_give_up(policy, why);
 }
 
 /**
- * lmm_policy_look() - move a policy to standby or back as its hooks go or come
+ * lmm_policy_look() - hooks may have gone or come: move a policy on, or off
  * @policy: a registered policy
  *
  * Also restores the values of a policy that was cut.
  *
  * Context: process, may sleep, @policy->lock held.
- * Return: true if another look is needed: the policy stands by.
  */
-bool lmm_policy_look(struct lmm_policy *policy)
+void lmm_policy_look(struct lmm_policy *policy)
 {
+	unsigned int mode = lmm_mode_now(policy);
 	char why[LMM_WHY_LEN];
+	bool required, lost;
 
 	lmm_policy_tidy(policy);
-	/* A policy looks for its hooks at its start, so a new hook needs a new start. */
-	if (READ_ONCE(policy->state) == LMM_POLICY_ON &&
-	    (!lmm_hooks_alive(policy->id, why, sizeof(why)) ||
-	     lmm_hooks_regained(policy->id, lmm_mode_now(policy), why, sizeof(why)))) {
-		lmm_policy_set_reason(policy, why);
-		pr_notice("livemm: %s stands by: %s\n", policy->name, why);
-		lmm_policy_down(policy, LMM_POLICY_STANDBY);
+	if (READ_ONCE(policy->state) == LMM_POLICY_ON) {
+		lost = lmm_hooks_lost(policy->id, mode, why, sizeof(why), &required);
+		/* A policy looks for its hooks at its start, so a change needs a new start. */
+		if (required)
+			lmm_policy_give_up(policy, why);
+		else if (lost || lmm_hooks_regained(policy->id, mode))
+			lmm_policy_down(policy, LMM_POLICY_WAITING);
 	}
-	if (READ_ONCE(policy->state) == LMM_POLICY_STANDBY)
-		lmm_policy_return(policy);
-	return READ_ONCE(policy->state) == LMM_POLICY_STANDBY;
+	if (READ_ONCE(policy->state) == LMM_POLICY_WAITING)
+		lmm_policy_go_on(policy);
 }
 
 /*
- * Another mode may need other hooks, so the policy goes off and on again.  When the new mode is
- * refused, the old mode comes back.  When the old mode is refused too, the policy stays off, and
- * the log says why.
+ * Another mode may need other hooks, so the policy goes off and on again, and waits in between for
+ * livepatches that the new mode requires.  When the new mode is refused, the old mode comes back.
+ * When the old mode is refused too, the policy stays off, and `status` and the log say why.
  */
 static int lmm_policy_remode(struct lmm_policy *policy, struct lmm_config **want,
 			     unsigned int cuts, char *why)
 {
 	char words[LMM_WHY_LEN];
-	int err = lmm_policy_enter(policy, LMM_POLICY_LOADING, cuts);
+	int err = lmm_hooks_await(policy->id, lmm_policy_mode(policy, *want), LMM_KLP_WANTED, why,
+				  LMM_WHY_LEN);
 
+	if (err == -EINPROGRESS) {
+		lmm_policy_down(policy, LMM_POLICY_WAITING);
+		return lmm_policy_commit(policy, want, LMM_POLICY_WAITING, cuts);
+	}
+	err = err ?: lmm_policy_enter(policy, LMM_POLICY_LOADING, cuts);
 	if (err)
 		return err;
 	lmm_policy_take_down(policy);
@@ -290,7 +307,7 @@ static int lmm_policy_remode(struct lmm_policy *policy, struct lmm_config **want
 	if (READ_ONCE(policy->cuts) == cuts) {
 		pr_err("livemm: %s is off: the old mode was not put back: %s\n",
 		       policy->name, words);
-		lmm_policy_stop(policy);
+		lmm_policy_stop(policy, words);
 	}
 	lmm_policy_settle(policy, LMM_POLICY_OFF);
 	trace_policy_switch(policy->name, false);
@@ -301,11 +318,11 @@ static int lmm_policy_remode(struct lmm_policy *policy, struct lmm_config **want
 static void lmm_policy_switch_off(struct lmm_policy *policy, struct lmm_config **want)
 {
 	if (READ_ONCE(policy->state) != LMM_POLICY_OFF) {
-		lmm_policy_stop(policy);
+		lmm_policy_stop(policy, "");
 		lmm_policy_tidy(policy);
 	}
 	/* A cut by another task leaves the policy off as well, so try again. */
-	while (lmm_policy_commit(policy, want, false, READ_ONCE(policy->cuts)))
+	while (lmm_policy_commit(policy, want, LMM_POLICY_OFF, READ_ONCE(policy->cuts)))
 		;
 }
 
@@ -324,15 +341,12 @@ static int lmm_policy_change(struct lmm_policy *policy, struct lmm_config **want
 			return err;
 		if (policy->configure)
 			policy->configure(policy, *want);
-		err = lmm_policy_commit(policy, want, false, cuts);
+		err = lmm_policy_commit(policy, want, LMM_POLICY_ON, cuts);
 		/* The new settings may have asked for events after the cut. */
 		if (err)
 			lmm_events_stop(policy->id);
 		return err;
-	case LMM_POLICY_STANDBY:
-		if (lmm_policy_changes(policy, *want))
-			return lmm_policy_commit(policy, want, false, cuts);
-		fallthrough;
+	case LMM_POLICY_WAITING:
 	case LMM_POLICY_OFF:
 		return lmm_policy_switch_on(policy, *want, want, cuts, why);
 	default:
@@ -349,12 +363,12 @@ static int lmm_policy_change(struct lmm_policy *policy, struct lmm_config **want
  * @why: reason in words, on failure
  *
  * Switches the policy on, off or to another mode, and publishes.  On failure nothing has changed.
- * Settings that are in force already change nothing and succeed.  Tasks that wait to switch the
- * policy on go on to wait, also when the policy goes off here.
+ * Settings that are in force already change nothing and succeed.  A policy that requires a
+ * livepatch that is not loaded waits afterwards; see lmm_policy_look().
  *
  * Context: process, may sleep, @policy->lock held.
- * Return: 0, -ECANCELED when somebody switched the policy off meanwhile, or the errno of the step
- * that failed.
+ * Return: 0, -ECANCELED when somebody switched the policy off meanwhile, -EBUSY when a livepatch
+ * cannot be loaded now, or the errno of the step that failed.
  */
 int lmm_policy_apply(struct lmm_policy *policy, struct lmm_config **want, unsigned int cuts,
 		     char *why)

@@ -16,6 +16,6 @@ int lmm_policy_judge(struct lmm_policy *policy, const struct lmm_config *want, c
 int lmm_policy_apply(struct lmm_policy *policy, struct lmm_config **want, unsigned int cuts,
 		     char *why);
 void lmm_policy_tidy(struct lmm_policy *policy);
-bool lmm_policy_look(struct lmm_policy *policy);
+void lmm_policy_look(struct lmm_policy *policy);
 
 #endif /* LIVEMM_CONTROL_SWITCH_H */

@@ -23,11 +23,6 @@
 
 u64 __percpu *lmm_hook_hits;
 
-static const struct lmm_klp_handlers *klp_handlers;
-
-/* Livepatches are held by one client after the other; nobody waits under the lock. */
-static DEFINE_MUTEX(hold_lock);
-
 /**
  * lmm_hooks_init() - find and verify every hook; arms none
  * @handlers: handlers of the hooks
@@ -62,9 +57,7 @@ int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(voi
 		err = -ENOEXEC;
 		goto err_free;
 	}
-	klp_handlers = handlers->klp;
 	lmm_entry_init(handlers->entry);
-	lmm_klp_init();
 	for (i = 0; i < LMM_NR_HOOKS; i++) {
 		mutex_init(&lmm_hooks[i].lock);
 		if (handlers->probes[i])
@@ -72,6 +65,7 @@ int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(voi
 		lmm_hook_verify(&lmm_hooks[i]);
 	}
 	lmm_kcalls_bind();
+	lmm_klp_init();
 	lmm_obstacles_init();
 	err = lmm_klp_watch_start(changed);
 	if (err)
@@ -133,7 +127,8 @@ bool lmm_hook_usable(enum lmm_hook_id id)
 static bool hook_armable(const struct lmm_hook *hook)
 {
 	return lmm_hook_usable(hook - lmm_hooks) &&
-	       (hook->mech != LMM_MECH_LIVEPATCH || !lmm_klp_missing(BIT(hook->function)));
+	       (hook->mech != LMM_MECH_LIVEPATCH ||
+		lmm_klp_state(hook->function) == LMM_KLP_LIVE);
 }
 
 /**
@@ -183,7 +178,7 @@ static int row_arm(struct lmm_hook *hook)
 {
 	switch (hook->mech) {
 	case LMM_MECH_LIVEPATCH:
-		lmm_klp_port(hook->function)->arm(hook->function, klp_handlers);
+		static_key_enable(&lmm_klp_armed[hook->function].key);
 		return 0;
 	case LMM_MECH_KPROBE:
 		memset(&hook->kp, 0, sizeof(hook->kp));
@@ -204,7 +199,7 @@ static int row_disarm(struct lmm_hook *hook)
 {
 	switch (hook->mech) {
 	case LMM_MECH_LIVEPATCH:
-		lmm_klp_port(hook->function)->disarm(hook->function);
+		static_key_disable(&lmm_klp_armed[hook->function].key);
 		return 0;
 	case LMM_MECH_KPROBE:
 		unregister_kprobe(&hook->kp);
@@ -266,148 +261,105 @@ static void row_pin(struct lmm_hook *hook, int err)
 		pr_err("hook %s: livemm is being unloaded\n", hook->name);
 }
 
-/* Does a policy, which has the wrappers @functions, use the row in its mode? */
-static bool row_used(const struct lmm_hook *hook, u32 user, u32 functions)
+/* Does a policy use the row in its mode? */
+static bool row_used(const struct lmm_hook *hook, u32 user)
 {
 	if (!(hook->users & user))
 		return false;
-	return !(hook->fallback_users & user) ||
-	       !(functions & BIT(lmm_hooks[hook->fallback_for].function));
+	return !(hook->fallback_users & user) || !hook_armable(&lmm_hooks[hook->fallback_for]);
 }
 
 /* Wrappers that may be armed and that a user uses, or with @required requires. */
 static u32 livepatch_functions(u32 user, bool required)
 {
-	char obstacle[LMM_WHY_LEN];
 	const struct lmm_hook *hook;
 	u32 functions = 0;
 
-	lmm_for_each_hook(hook) {
-		if (hook->mech != LMM_MECH_LIVEPATCH ||
-		    !((required ? hook->required : hook->users) & user))
-			continue;
-		lmm_row_obstacle(hook, obstacle, sizeof(obstacle));
-		if (!obstacle[0])
+	lmm_for_each_hook(hook)
+		if (hook->mech == LMM_MECH_LIVEPATCH &&
+		    (required ? hook->required : hook->users) & user &&
+		    lmm_hook_usable(hook - lmm_hooks))
 			functions |= BIT(hook->function);
-	}
-	return functions;
-}
-
-/* Wrappers to arm: those that are required, and others as far as they are live. */
-static u32 functions_to_arm(u32 user)
-{
-	u32 required = livepatch_functions(user, true);
-	u32 functions = livepatch_functions(user, false);
-	unsigned int i;
-
-	for (i = 0; i < LMM_KLP_NR; i++)
-		if (functions & ~required & BIT(i) && lmm_klp_missing(BIT(i)))
-			functions &= ~BIT(i);
 	return functions;
 }
 
 /**
- * lmm_hooks_missing() - which wrappers that a policy uses have to be loaded first?
+ * lmm_hooks_await() - are the wrappers live that a policy requires?  If not, have them loaded
  * @client: the client
  * @mode: mode of the client
- *
- * Context: process.
- * Return: BIT(enum lmm_klp_function) of each, for lmm_klp_load().
- */
-u32 lmm_hooks_missing(unsigned int client, unsigned int mode)
-{
-	return lmm_klp_missing(livepatch_functions(LMM_USER(client, mode), false));
-}
-
-/**
- * lmm_hooks_ready() - can a policy be armed without loading a livepatch?
- * @client: the client
- * @mode: mode of the client
- * @why: on false, the first hook that the policy requires and whose wrapper is not live
+ * @wish: how the caller asks
+ * @why: what is waited for, or why a wrapper does not come
  * @len: size of @why
  *
- * Wrappers that the policy does not require do not count.
+ * Wrappers that the policy uses and does not require are asked for, and not waited for.  With
+ * LMM_KLP_TELL and all that is required live, @why is about these.
  *
- * Context: process.
- * Return: true if so.
+ * Context: process; waits for nobody.
+ * Return: see lmm_klp_await().
  */
-bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t len)
+int lmm_hooks_await(unsigned int client, unsigned int mode, enum lmm_klp_wish wish, char *why,
+		    size_t len)
 {
-	u32 missing = lmm_klp_missing(livepatch_functions(LMM_USER(client, mode), true));
-	const struct lmm_hook *hook;
+	u32 required = livepatch_functions(LMM_USER(client, mode), true);
+	u32 others = livepatch_functions(LMM_USER(client, mode), false) & ~required;
+	int err = lmm_klp_await(required, wish, why, len);
 
-	lmm_for_each_hook(hook) {
-		if (!lmm_hook_wraps(hook, missing))
-			continue;
-		scnprintf(why, len, "hook %s: %s %s; write 1 to enabled", hook->name,
-			  lmm_klp_module(hook->function),
-			  "was disabled or replaced from outside, or lacks the function");
-		return false;
-	}
-	return true;
+	if (!err && wish == LMM_KLP_TELL)
+		return lmm_klp_await(others, wish, why, len);
+	if (!err)
+		lmm_klp_ask(others, wish);
+	return err;
 }
 
-/*
- * Is there a hook that is armed for a client and that the kernel does not call?  With @wrappers
- * only wrappers count.  @why has the first such hook in words.
+/**
+ * lmm_hooks_lost() - has the kernel ceased to call a wrapper of a policy?
+ * @client: the client, which is armed
+ * @mode: mode of the client
+ * @why: on true, the first such wrapper and the reason
+ * @len: size of @why
+ * @required: on true, does the policy require a wrapper that it has lost?  @why is about that one
+ *
+ * Context: process, the client's lock held.
+ * Return: true when a livepatch was disabled or replaced from outside, or lies under another.
  */
-static bool any_silent(unsigned int client, bool wrappers, char *why, size_t len)
+bool lmm_hooks_lost(unsigned int client, unsigned int mode, char *why, size_t len, bool *required)
 {
 	char silence[LMM_WHY_LEN];
 	const struct lmm_hook *hook;
+	bool lost = false;
 
+	*required = false;
 	lmm_for_each_hook(hook) {
-		if (!(READ_ONCE(hook->armed) & BIT(client)) ||
-		    (wrappers && hook->mech != LMM_MECH_LIVEPATCH))
+		if (!(hook->armed & BIT(client)) || hook->mech != LMM_MECH_LIVEPATCH || *required)
 			continue;
 		lmm_row_silence(hook, silence, sizeof(silence));
 		if (!silence[0])
 			continue;
+		lost = true;
+		*required = hook->required & LMM_USER(client, mode);
 		scnprintf(why, len, "hook %s: %s", hook->name, silence);
-		return true;
 	}
-	return false;
+	return lost;
 }
 
 /**
- * lmm_hooks_alive() - do events still come in by all the wrappers of a policy?
- * @client: the client, which is armed
- * @why: on false, the dead wrapper and the reason
- * @len: size of @why
- *
- * Context: process.
- * Return: false when a livepatch was disabled or replaced from outside, or lies under another.
- */
-bool lmm_hooks_alive(unsigned int client, char *why, size_t len)
-{
-	return !any_silent(client, true, why, len);
-}
-
-/**
- * lmm_hooks_regained() - can a policy have a hook back that the policy went on without?
+ * lmm_hooks_regained() - can a policy have a hook that the policy came on without?
  * @client: the client, which is armed
  * @mode: mode of the client
- * @why: on true, the hook in words
- * @len: size of @why
  *
- * A wrapper that was left out when the livepatch module was loaded does not come back, nor does
- * a hook that the kernel refused.
+ * For instance, the wrapper was not live then.
  *
- * Context: process.
+ * Context: process, the client's lock held.
  * Return: true if lmm_hooks_arm() would arm more hooks than are armed.
  */
-bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_t len)
+bool lmm_hooks_regained(unsigned int client, unsigned int mode)
 {
-	u32 functions = functions_to_arm(LMM_USER(client, mode));
 	const struct lmm_hook *hook;
 
-	lmm_for_each_hook(hook) {
-		if (hook->armed & BIT(client) || hook->refused || !hook_armable(hook) ||
-		    !row_used(hook, LMM_USER(client, mode), functions))
-			continue;
-		scnprintf(why, len, "hook %s: available again", hook->name);
-		return true;
-	}
+	lmm_for_each_hook(hook)
+		if (!(hook->armed & BIT(client)) && !hook->refused && hook_armable(hook) &&
+		    row_used(hook, LMM_USER(client, mode)))
+			return true;
 	return false;
 }
 
@@ -421,32 +373,19 @@ bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_
  */
 void lmm_hooks_silent(unsigned int client, char *why, size_t len)
 {
+	char silence[LMM_WHY_LEN];
+	const struct lmm_hook *hook;
+
 	why[0] = '\0';
-	any_silent(client, false, why, len);
-}
-
-/**
- * lmm_hooks_unsettled() - may a hook change without anybody telling?
- *
- * Context: process.
- * Return: true while another livepatch holds a function, and while kprobes or ftrace are off.  The
- * kernel tells nobody when a livepatch is disabled through sysfs, or when the admin switches
- * kprobes or ftrace on again.
- */
-bool lmm_hooks_unsettled(void)
-{
-	return lmm_klp_any_covered() || lmm_mechanism_off();
-}
-
-static int functions_hold(unsigned int client, u32 functions, char *why, size_t len)
-{
-	int err = 0;
-
-	mutex_lock(&hold_lock);
-	if (functions)
-		err = lmm_klp_hold(functions, BIT(client), lmm_klp_changed, why, len);
-	mutex_unlock(&hold_lock);
-	return err;
+	lmm_for_each_hook(hook) {
+		if (!(READ_ONCE(hook->armed) & BIT(client)))
+			continue;
+		lmm_row_silence(hook, silence, sizeof(silence));
+		if (!silence[0])
+			continue;
+		scnprintf(why, len, "hook %s: %s", hook->name, silence);
+		return;
+	}
 }
 
 /**
@@ -460,41 +399,30 @@ static int functions_hold(unsigned int client, u32 functions, char *why, size_t 
  * are left out.  On failure nothing stays armed for @client.  A caller that keeps the hooks looks
  * at the hooks once more soon: wrappers may have changed meanwhile, and the look raises the guard.
  *
- * Context: process, may sleep, the client's lock held; after lmm_klp_load().
- * Return: 0, -EBUSY when wrappers are not live any more, or what the kernel refused a hook
+ * Context: process, may sleep, the client's lock held; after lmm_hooks_await().
+ * Return: 0, -EBUSY when a required wrapper is not live any more, or what the kernel refused a hook
  * with.
  */
 int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 {
 	u32 user = LMM_USER(client, mode);
-	u32 functions = functions_to_arm(user);
 	char obstacle[LMM_WHY_LEN];
 	struct lmm_hook *hook;
-	bool held;
 	int err;
 
-	err = functions_hold(client, functions, why, len);
-	if (err) {
-		/* A wrapper that is not required may have gone just now. */
-		functions = functions_to_arm(user);
-		err = functions_hold(client, functions, why, len);
-	}
-	if (err)
-		return err;
 	lmm_for_each_hook(hook) {
-		if (!row_used(hook, user, functions))
+		if (!row_used(hook, user))
 			continue;
-		held = lmm_hook_wraps(hook, functions);
 		lmm_row_obstacle(hook, obstacle, sizeof(obstacle));
-		/* The obstacle of a wrapper may have gone a moment ago: nobody holds a wrapper. */
-		if (hook->mech == LMM_MECH_LIVEPATCH && !held && !obstacle[0])
-			scnprintf(obstacle, sizeof(obstacle), "not loaded");
+		if (!obstacle[0] && !hook_armable(hook))
+			scnprintf(obstacle, sizeof(obstacle), "livepatch %s is not in force",
+				  lmm_klp_module(hook->function));
 		if (obstacle[0] && hook->required & user) {
 			scnprintf(why, len, "hook %s: %s", hook->name, obstacle);
 			lmm_hooks_disarm(client);
 			return -EBUSY;
 		}
-		if (obstacle[0] && !held)
+		if (obstacle[0])
 			continue;
 		row_lock(hook, client);
 		err = hook->armed || hook->stuck ? 0 : row_arm(hook);
@@ -542,9 +470,6 @@ void lmm_hooks_disarm(unsigned int client)
 	/* Handlers run with preemption off, whatever the mechanism. */
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
-	mutex_lock(&hold_lock);
-	lmm_klp_release(BIT(client));
-	mutex_unlock(&hold_lock);
 }
 
 /* Why a row is unavailable, and what each client loses. */

@@ -15,12 +15,10 @@ struct lmm_entry_handlers;
 
 /**
  * struct lmm_hook_handlers - the handlers of hooks
- * @klp: wrappers of livepatches
  * @entry: direct calls
  * @probes: by row, the probe of a tracepoint or the pre_handler of a kprobe; NULL for the others
  */
 struct lmm_hook_handlers {
-	const struct lmm_klp_handlers *klp;
 	const struct lmm_entry_handlers *entry;
 	void *probes[LMM_NR_HOOKS];
 };
@@ -31,12 +29,11 @@ void lmm_hooks_exit(void);
 bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size_t len);
 int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len);
 void lmm_hooks_disarm(unsigned int client);
-u32 lmm_hooks_missing(unsigned int client, unsigned int mode);
-bool lmm_hooks_ready(unsigned int client, unsigned int mode, char *why, size_t len);
-bool lmm_hooks_alive(unsigned int client, char *why, size_t len);
-bool lmm_hooks_regained(unsigned int client, unsigned int mode, char *why, size_t len);
+int lmm_hooks_await(unsigned int client, unsigned int mode, enum lmm_klp_wish wish, char *why,
+		    size_t len);
+bool lmm_hooks_lost(unsigned int client, unsigned int mode, char *why, size_t len, bool *required);
+bool lmm_hooks_regained(unsigned int client, unsigned int mode);
 void lmm_hooks_silent(unsigned int client, char *why, size_t len);
-bool lmm_hooks_unsettled(void);
 bool lmm_hooks_waits(unsigned int client, char *why, size_t len);
 void lmm_hooks_show(struct seq_file *m);
 bool lmm_hook_usable(enum lmm_hook_id id);

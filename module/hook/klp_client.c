@@ -1,41 +1,132 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * klp_client.c - the livepatch modules, and the policies that hold them
+ * klp_client.c - our livepatch modules: asked for, enabled, and what has become of them
  *
- * klp_load.c has livepatch modules loaded.  lmm_klp_hold() takes only a module that is live, so
- * nothing that happens between the load and the hold arms a dead wrapper.
+ * livemm.ko asks for a module as the kernel asks for a driver, and waits for nothing: not for
+ * modprobe, and not for the livepatch's transition.  A module that is loaded, by whomever, calls
+ * lmm_klp_enable().  The kernel's callbacks tell when every task runs the wrappers, and when
+ * somebody disables the livepatch.  Each change is told to control, which then looks at policies.
+ *
+ * One livepatch is in transition at a time; the kernel refuses the next one with -EBUSY.  So the
+ * next module is asked for when the last one is live.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ftrace.h>
+#include <linux/jump_label.h>
+#include <linux/kmod.h>
+#include <linux/livepatch.h>
 #include <linux/module.h>
+#include <linux/printk.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
 
+#include "compat/export.h"
 #include "klp_client.h"
-#include "klp_livepatches.h"
+#include "symbols.h"
+#include "table.h"
 
-#define KLP_NAMED(name)							\
-	[LMM_LIVEPATCH_##name] = {					\
-		.module = "livemm_klp_" #name,				\
-		.symbol = "livemm_klp_" #name "_port",			\
-	},
+/* Tries to load a module that the kernel refuses because another one is in transition. */
+#define TRIES_MAX	5
 
-struct lmm_livepatch lmm_livepatches[LMM_NR_LIVEPATCHES] = { LMM_LIVEPATCHES(KLP_NAMED) };
+/**
+ * struct lmm_livepatch - a livepatch module
+ * @module: name of the module
+ * @functions: BIT(enum lmm_klp_function) of each wrapper that the module may have
+ * @patch: the module's livepatch, from the module's init on; NULL: not loaded
+ * @has: the subset of @functions in @patch
+ * @live: every task runs the wrappers of @patch
+ * @dead: somebody disables @patch
+ * @replaced: a cumulative livepatch is about to replace @patch, at the last survey
+ * @to_ask: modprobe is to be asked for the module
+ * @asked: modprobe was asked, and the module's init has not begun
+ * @tries: how often modprobe was asked since somebody wanted the module
+ * @err: why the last try has failed; 0 if it has not
+ *
+ * Members from @patch on are under livepatch_lock.
+ */
+struct lmm_livepatch {
+	const char *module;
+	u32 functions;
+	struct klp_patch *patch;
+	u32 has;
+	bool live;
+	bool dead;
+	bool replaced;
+	bool to_ask;
+	bool asked;
+	unsigned int tries;
+	int err;
+};
 
-DEFINE_SPINLOCK(lmm_livepatch_lock);
+/* The livepatch modules, which rows.h names. */
+#define LIVEPATCHES(MODULE)	MODULE(lists) MODULE(giveback) MODULE(fallback)
+
+#define LIVEPATCH_ID(name)	LIVEPATCH_##name,
+enum { LIVEPATCHES(LIVEPATCH_ID) NR_LIVEPATCHES };
+#define LIVEPATCH_NAMED(name)	[LIVEPATCH_##name].module = "livemm_klp_" #name,
+static struct lmm_livepatch livepatches[NR_LIVEPATCHES] = { LIVEPATCHES(LIVEPATCH_NAMED) };
+
+#define for_each_livepatch(lp) \
+	for ((lp) = livepatches; (lp) < livepatches + NR_LIVEPATCHES; (lp)++)
+
+/* Innermost; nothing sleeps under this lock. */
+static DEFINE_SPINLOCK(livepatch_lock);
 
 /* The livepatch of each wrapper. */
 static const u8 livepatch_with[LMM_KLP_NR] = {
-#define LIVEPATCH(name, id, ...)	[LMM_KLP_##id] = LMM_LIVEPATCH_##name,
+#define LIVEPATCH(name, id, ...)	[LMM_KLP_##id] = LIVEPATCH_##name,
 #include "rows.h"
 };
 
+DEFINE_STATIC_KEY_ARRAY_FALSE(lmm_klp_armed, LMM_KLP_NR);
+EXPORT_SYMBOL_LMM(lmm_klp_armed);
+
+#define LIVEPATCH(module, id, name, ...)				\
+	DEFINE_STATIC_CALL_NULL(lmm_orig_##name, lmm_orig_##name##_fn);	\
+	EXPORT_STATIC_CALL_LMM(lmm_orig_##name);
+#define LIVEPATCH_OR(...)	LIVEPATCH(__VA_ARGS__)
+#include "rows.h"
+
+static void ask_worker(struct work_struct *work);
+static DECLARE_DELAYED_WORK(ask_work, ask_worker);
+
 static struct lmm_livepatch *livepatch_of(enum lmm_klp_function function)
 {
-	return &lmm_livepatches[livepatch_with[function]];
+	return &livepatches[livepatch_with[function]];
+}
+
+static struct lmm_livepatch *livepatch_named(const char *name)
+{
+	struct lmm_livepatch *lp;
+
+	for_each_livepatch(lp)
+		if (!strcmp(lp->module, name))
+			return lp;
+	return NULL;
+}
+
+/* The livepatch that the kernel calls back for. */
+static struct lmm_livepatch *livepatch_with_object(const struct klp_object *obj)
+{
+	struct lmm_livepatch *lp;
+
+	for_each_livepatch(lp)
+		if (lp->patch && lp->patch->objs == obj)
+			return lp;
+	return NULL;
+}
+
+static void *past_site(const struct lmm_hook *hook)
+{
+	return (void *)(lmm_symbol_ftrace_site(hook->addr) + MCOUNT_INSN_SIZE);
 }
 
 /**
- * lmm_klp_init() - note which wrappers each livepatch has
+ * lmm_klp_init() - bind the kernel's own code of each function, and note which livepatch has it
  *
- * Context: process, before anything else of this file is called.
+ * Context: process, after every row was verified.
  */
 void lmm_klp_init(void)
 {
@@ -43,6 +134,22 @@ void lmm_klp_init(void)
 
 	for (i = 0; i < LMM_KLP_NR; i++)
 		livepatch_of(i)->functions |= BIT(i);
+#define LIVEPATCH(module, id, name, symbol_, ...)			\
+	if (lmm_hooks[LMM_HOOK_##id].available &&			\
+	    !strcmp(lmm_hooks[LMM_HOOK_##id].symbol, #symbol_))		\
+		static_call_update(lmm_orig_##name, past_site(&lmm_hooks[LMM_HOOK_##id]));
+#define LIVEPATCH_OR(...)	LIVEPATCH(__VA_ARGS__)
+#include "rows.h"
+}
+
+/**
+ * lmm_klp_exit() - ask for no module any more; none is loaded, as each uses this module
+ *
+ * Context: process, may sleep until modprobe has begun to run.
+ */
+void lmm_klp_exit(void)
+{
+	cancel_delayed_work_sync(&ask_work);
 }
 
 /**
@@ -54,175 +161,24 @@ void lmm_klp_init(void)
  */
 bool lmm_klp_is_ours(const char *name)
 {
-	const struct lmm_livepatch *lp;
-
-	lmm_for_each_livepatch(lp)
-		if (!strcmp(lp->module, name))
-			return true;
-	return false;
+	return livepatch_named(name);
 }
 
-/**
- * lmm_livepatch_get() - take a reference on a livepatch module
- * @lp: the livepatch
- *
- * Context: process.
- * Return: the port of the module; NULL when no module is loaded whose init has ended.
- */
-const struct lmm_klp_port *lmm_livepatch_get(const struct lmm_livepatch *lp)
+/* Under livepatch_lock.  A cumulative livepatch of somebody else's tells nobody. */
+static bool is_dead(const struct lmm_livepatch *lp)
 {
-	const struct lmm_klp_port *const *symbol = __symbol_get(lp->symbol);
-
-	return symbol ? *symbol : NULL;
+	return lp->dead || lp->replaced || (lp->live && !READ_ONCE(lp->patch->enabled));
 }
 
-/**
- * lmm_livepatch_put() - give back a reference on a livepatch module
- * @lp: the livepatch
- *
- * Context: process.
- */
-void lmm_livepatch_put(const struct lmm_livepatch *lp)
+static enum lmm_klp_state state_of(const struct lmm_livepatch *lp, u32 functions)
 {
-	__symbol_put(lp->symbol);
-}
-
-/* Is a livepatch about to be unloaded? */
-static bool is_removed(const struct lmm_livepatch *lp)
-{
-	bool removed;
-
-	spin_lock(&lmm_livepatch_lock);
-	removed = lp->removed;
-	spin_unlock(&lmm_livepatch_lock);
-	return removed;
-}
-
-static bool port_good(const struct lmm_klp_port *port, u32 functions)
-{
-	return port->version == LMM_KLP_PORT_VERSION &&
-	       lmm_klp_all_there(functions, port->functions) && port->live();
-}
-
-/**
- * lmm_klp_missing() - which wrappers are not live?
- * @functions: BIT(enum lmm_klp_function) of each that is wanted
- *
- * Context: process.
- * Return: the subset of @functions that lmm_klp_load() has to load first.
- */
-u32 lmm_klp_missing(u32 functions)
-{
-	const struct lmm_klp_port *port;
-	const struct lmm_livepatch *lp;
-	u32 missing = 0;
-
-	lmm_for_each_livepatch(lp) {
-		u32 wanted = functions & lp->functions;
-
-		if (!wanted)
-			continue;
-		port = lmm_livepatch_get(lp);
-		if (!port || is_removed(lp) || !port_good(port, wanted))
-			missing |= wanted;
-		if (port)
-			lmm_livepatch_put(lp);
-	}
-	return missing;
-}
-
-/* All users share one reference; from here on each change is told to @changed. */
-static bool livepatch_hold(struct lmm_livepatch *lp, u32 user,
-			   void (*changed)(enum lmm_klp_change change))
-{
-	const struct lmm_klp_port *port = lmm_livepatch_get(lp);
-	bool first = false, held = false;
-
-	if (!port)
-		return false;
-	spin_lock(&lmm_livepatch_lock);
-	if (!lp->removed && port->version == LMM_KLP_PORT_VERSION) {
-		first = !lp->port;
-		lp->port = port;
-		lp->users |= user;
-		held = true;
-	}
-	spin_unlock(&lmm_livepatch_lock);
-	if (first)
-		port->watch(changed);
-	else
-		lmm_livepatch_put(lp);
-	return held;
-}
-
-/**
- * lmm_klp_hold() - keep wrappers loaded for a policy
- * @functions: BIT(enum lmm_klp_function) of each
- * @user: BIT() of the policy
- * @changed: called when a livepatch of @functions changes; see struct lmm_klp_port
- * @why: the reason in words on failure
- * @len: size of @why
- *
- * Context: process, one caller after the other.
- * Return: 0, or -EBUSY when a wrapper is not live.
- */
-int lmm_klp_hold(u32 functions, u32 user, void (*changed)(enum lmm_klp_change change), char *why,
-		 size_t len)
-{
-	struct lmm_livepatch *lp;
-
-	lmm_for_each_livepatch(lp) {
-		if (!(functions & lp->functions))
-			continue;
-		if (!livepatch_hold(lp, user, changed) ||
-		    !port_good(lp->port, functions & lp->functions)) {
-			scnprintf(why, len, "%s is not live any more", lp->module);
-			lmm_klp_release(user);
-			return -EBUSY;
-		}
-	}
-	return 0;
-}
-
-/**
- * lmm_klp_release() - a policy needs wrappers no longer
- * @user: BIT() of the policy
- *
- * No handler of the policy may be armed any more.  A livepatch module without users stays loaded
- * until an admin unloads the module: each wrapper costs the livepatch trampoline and one static
- * branch a call.
- *
- * Context: process, one caller after the other.
- */
-void lmm_klp_release(u32 user)
-{
-	const struct lmm_klp_port *port;
-	struct lmm_livepatch *lp;
-
-	lmm_for_each_livepatch(lp) {
-		spin_lock(&lmm_livepatch_lock);
-		lp->users &= ~user;
-		port = lp->users ? NULL : lp->port;
-		if (port)
-			lp->port = NULL;
-		spin_unlock(&lmm_livepatch_lock);
-		if (!port)
-			continue;
-		port->watch(NULL);
-		lmm_livepatch_put(lp);
-	}
-}
-
-/**
- * lmm_klp_port() - the port of a wrapper that is held
- * @function: the wrapper
- *
- * Context: process, the wrapper held.
- * Return: the port, or NULL.
- */
-const struct lmm_klp_port *lmm_klp_port(enum lmm_klp_function function)
-{
-	return livepatch_of(function)->port;
+	if (!lp->patch)
+		return LMM_KLP_ABSENT;
+	if (is_dead(lp))
+		return LMM_KLP_DEAD;
+	if (functions & ~lp->has)
+		return LMM_KLP_LACKING;
+	return lp->live ? LMM_KLP_LIVE : LMM_KLP_COMING;
 }
 
 /**
@@ -234,15 +190,11 @@ const struct lmm_klp_port *lmm_klp_port(enum lmm_klp_function function)
  */
 enum lmm_klp_state lmm_klp_state(enum lmm_klp_function function)
 {
-	struct lmm_livepatch *lp = livepatch_of(function);
-	enum lmm_klp_state state = LMM_KLP_NOT_HELD;
+	enum lmm_klp_state state;
 
-	spin_lock(&lmm_livepatch_lock);
-	if (lp->port && !(lp->port->functions & BIT(function)))
-		state = LMM_KLP_LEFT_OUT;
-	else if (lp->port)
-		state = lp->port->live() ? LMM_KLP_LIVE : LMM_KLP_DEAD;
-	spin_unlock(&lmm_livepatch_lock);
+	spin_lock(&livepatch_lock);
+	state = state_of(livepatch_of(function), BIT(function));
+	spin_unlock(&livepatch_lock);
 	return state;
 }
 
@@ -257,3 +209,307 @@ const char *lmm_klp_module(enum lmm_klp_function function)
 {
 	return livepatch_of(function)->module;
 }
+
+/* Modprobe may hang: the kernel waits for its begin only. */
+static void ask_worker(struct work_struct *work)
+{
+	struct lmm_livepatch *lp;
+	bool ask;
+	int err;
+
+	for_each_livepatch(lp) {
+		spin_lock(&livepatch_lock);
+		ask = lp->to_ask && !lp->patch;
+		lp->to_ask = false;
+		spin_unlock(&livepatch_lock);
+		err = ask ? request_module_nowait("%s", lp->module) : 0;
+		if (err >= 0)
+			continue;
+		spin_lock(&livepatch_lock);
+		/* While the machine goes to sleep, no program runs. */
+		if (err == -EBUSY)
+			lp->to_ask = true;
+		else
+			lp->err = err;
+		spin_unlock(&livepatch_lock);
+		if (err == -EBUSY)
+			schedule_delayed_work(&ask_work, HZ);
+		else
+			lmm_klp_changed(false);
+	}
+}
+
+/* Under livepatch_lock. */
+static void ask(struct lmm_livepatch *lp, enum lmm_klp_wish wish)
+{
+	if (wish == LMM_KLP_WANTED)
+		lp->tries = 0;
+	else if (wish == LMM_KLP_TELL || lp->asked)
+		return;
+	lp->tries++;
+	lp->err = 0;
+	lp->asked = true;
+	lp->to_ask = true;
+	schedule_delayed_work(&ask_work, 0);
+}
+
+/* Under livepatch_lock. */
+static bool any_coming(void)
+{
+	const struct lmm_livepatch *lp;
+
+	for_each_livepatch(lp)
+		if (state_of(lp, 0) == LMM_KLP_COMING)
+			return true;
+	return false;
+}
+
+/* An absent livepatch: ask for it, unless another one is to come first.  Under livepatch_lock. */
+static int fetch(struct lmm_livepatch *lp, enum lmm_klp_wish wish, char *why, size_t len)
+{
+	bool coming = any_coming();
+
+	if (!coming && (wish == LMM_KLP_WANTED || !lp->err ||
+			(lp->err == -EBUSY && lp->tries < TRIES_MAX)))
+		ask(lp, wish);
+	if (!lp->err || coming) {
+		scnprintf(why, len, "%s is %s; if nothing happens, try modprobe %s", lp->module,
+			  lp->asked ? "being loaded" : "not loaded", lp->module);
+		return -EINPROGRESS;
+	}
+	scnprintf(why, len, "%s cannot be loaded (%d); see dmesg", lp->module,
+		  lp->err);
+	return lp->err;
+}
+
+/**
+ * lmm_klp_await() - are wrappers live?  If not, have the next livepatch of theirs loaded
+ * @functions: BIT(enum lmm_klp_function) of each; none has an obstacle, see lmm_row_obstacle()
+ * @wish: how the caller asks
+ * @why: what is waited for, or why the wrappers do not come
+ * @len: size of @why
+ *
+ * Context: process; waits for nobody.
+ * Return: 0; -EINPROGRESS: control is told when something has changed; -EBUSY when a livepatch is
+ * dead and still loaded, or one of somebody else's is in transition; or the errno of the kernel.
+ */
+int lmm_klp_await(u32 functions, enum lmm_klp_wish wish, char *why, size_t len)
+{
+	char name[MODULE_NAME_LEN];
+	bool others = lmm_klp_others_in_transition(name, sizeof(name));
+	struct lmm_livepatch *lp;
+	int err = 0;
+
+	spin_lock(&livepatch_lock);
+	for_each_livepatch(lp) {
+		u32 wanted = functions & lp->functions;
+
+		if (!wanted || err)
+			continue;
+		switch (state_of(lp, wanted)) {
+		case LMM_KLP_LIVE:
+			continue;
+		case LMM_KLP_COMING:
+			scnprintf(why, len, "livepatch %s is in transition", lp->module);
+			err = -EINPROGRESS;
+			continue;
+		case LMM_KLP_ABSENT:
+			if (!others) {
+				err = fetch(lp, wish, why, len);
+				continue;
+			}
+			scnprintf(why, len, "livepatch %s is in transition; try again after that",
+				  name);
+			break;
+		default:
+			scnprintf(why, len, "livepatch %s was %s; unload it (rmmod) and try again",
+				  lp->module,
+				  lp->replaced ? "replaced" : "disabled or replaced");
+		}
+		err = -EBUSY;
+	}
+	spin_unlock(&livepatch_lock);
+	return err;
+}
+
+/**
+ * lmm_klp_ask() - have wrappers loaded that nobody waits for
+ * @functions: BIT(enum lmm_klp_function) of each
+ * @wish: how the caller asks
+ *
+ * Context: process; waits for nobody.
+ */
+void lmm_klp_ask(u32 functions, enum lmm_klp_wish wish)
+{
+	struct lmm_livepatch *lp;
+
+	spin_lock(&livepatch_lock);
+	for_each_livepatch(lp)
+		if (functions & lp->functions && !lp->patch &&
+		    (wish == LMM_KLP_WANTED || !lp->err))
+			ask(lp, wish);
+	spin_unlock(&livepatch_lock);
+}
+
+/**
+ * lmm_klp_mark() - note which livepatches somebody else's is about to replace
+ * @is_replaced: does somebody replace this function of ours?
+ *
+ * Context: process, under the kernel's klp_mutex.
+ */
+void lmm_klp_mark(bool (*is_replaced)(const struct klp_func *func))
+{
+	const struct klp_func *func;
+	struct lmm_livepatch *lp;
+	bool replaced;
+
+	spin_lock(&livepatch_lock);
+	for_each_livepatch(lp) {
+		replaced = false;
+		if (lp->patch)
+			for (func = lp->patch->objs->funcs; func->old_name; func++)
+				replaced |= is_replaced(func);
+		lp->replaced = replaced;
+	}
+	spin_unlock(&livepatch_lock);
+}
+
+static int klp_pre_patch(struct klp_object *obj)
+{
+	return lmm_klp_may_patch(obj);
+}
+
+static void livepatch_set(const struct klp_object *obj, bool live)
+{
+	struct lmm_livepatch *lp;
+
+	spin_lock(&livepatch_lock);
+	lp = livepatch_with_object(obj);
+	lp->live = live;
+	lp->dead = !live;
+	spin_unlock(&livepatch_lock);
+	lmm_klp_changed(!live);
+}
+
+static void klp_post_patch(struct klp_object *obj)
+{
+	livepatch_set(obj, true);
+}
+
+static void klp_pre_unpatch(struct klp_object *obj)
+{
+	livepatch_set(obj, false);
+}
+
+/* The only sign of a transition that was reversed. */
+static void klp_post_unpatch(struct klp_object *obj)
+{
+	livepatch_set(obj, false);
+}
+
+/* Which function of the table does a wrapper stand in for? */
+static const struct lmm_hook *hook_wrapped(const char *symbol)
+{
+	const struct lmm_hook *hook;
+
+	lmm_for_each_hook(hook)
+		if (hook->mech == LMM_MECH_LIVEPATCH && hook->available &&
+		    !strcmp(hook->symbol, symbol))
+			return hook;
+	return NULL;
+}
+
+/* Leave functions out that were not verified, or that somebody else covers. */
+static u32 funcs_choose(struct klp_func *funcs)
+{
+	struct klp_func *from, *to = funcs;
+	const struct lmm_hook *hook;
+	u32 functions = 0;
+
+	for (from = funcs; from->old_name; from++) {
+		hook = hook_wrapped(from->old_name);
+		if (!hook || lmm_klp_covered(hook, NULL, 0))
+			continue;
+		functions |= BIT(hook->function);
+		to->old_name = from->old_name;
+		to->new_func = from->new_func;
+		to++;
+	}
+	/* The end of the table is an entry that is empty as a whole. */
+	for (; to < from; to++) {
+		to->old_name = NULL;
+		to->new_func = NULL;
+	}
+	return functions;
+}
+
+static void livepatch_come(struct lmm_livepatch *lp, struct klp_patch *patch, u32 functions)
+{
+	spin_lock(&livepatch_lock);
+	lp->patch = patch;
+	lp->has = functions;
+	lp->live = false;
+	lp->dead = false;
+	lp->replaced = false;
+	lp->asked = false;
+	lp->err = 0;
+	spin_unlock(&livepatch_lock);
+}
+
+static void livepatch_go(struct lmm_livepatch *lp, int err)
+{
+	spin_lock(&livepatch_lock);
+	lp->patch = NULL;
+	lp->live = false;
+	lp->asked = false;
+	lp->err = err;
+	spin_unlock(&livepatch_lock);
+	lmm_klp_changed(false);
+}
+
+/**
+ * lmm_klp_enable() - a livepatch module is being loaded: enable its livepatch
+ * @patch: the livepatch, with all functions that the module can wrap
+ *
+ * Context: process, from the init of the module.
+ * Return: 0, -EINVAL for a module of another livemm, -ENODEV when no function can be wrapped, or
+ * what the kernel refuses the livepatch with.
+ */
+int lmm_klp_enable(struct klp_patch *patch)
+{
+	struct lmm_livepatch *lp = livepatch_named(patch->mod->name);
+	u32 functions;
+	int err;
+
+	if (!lp)
+		return -EINVAL;
+	lmm_klp_survey();
+	functions = funcs_choose(patch->objs->funcs);
+	patch->objs->callbacks = (struct klp_callbacks){
+		.pre_patch = klp_pre_patch,
+		.post_patch = klp_post_patch,
+		.pre_unpatch = klp_pre_unpatch,
+		.post_unpatch = klp_post_unpatch,
+	};
+	livepatch_come(lp, patch, functions);
+	err = functions ? klp_enable_patch(patch) : -ENODEV;
+	if (err) {
+		pr_err("%s: no livepatch: %s (%d)\n", lp->module,
+		       functions ? "the kernel refused it" : "no function can be wrapped", err);
+		livepatch_go(lp, err);
+	}
+	return err;
+}
+EXPORT_SYMBOL_LMM(lmm_klp_enable);
+
+/**
+ * lmm_klp_forget() - a livepatch module is being unloaded, and no task runs a wrapper
+ * @patch: the livepatch
+ *
+ * Context: process, from the exit of the module.
+ */
+void lmm_klp_forget(struct klp_patch *patch)
+{
+	livepatch_go(livepatch_named(patch->mod->name), 0);
+}
+EXPORT_SYMBOL_LMM(lmm_klp_forget);

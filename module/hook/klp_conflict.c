@@ -4,17 +4,18 @@
  *
  * A wrapper of ours calls the kernel's own code past the ftrace site.  A wrapper over another
  * livepatch would silently undo a fix.  Our livepatch modules therefore refuse to be enabled on a
- * function that another livepatch holds (klp_pre_patch() in klp_module.h, under the kernel's
- * klp_mutex).  A livepatch that comes later lies on top of ours and is called instead of ours.
+ * function that another livepatch holds (lmm_klp_may_patch(), under the kernel's klp_mutex).  A
+ * livepatch that comes later lies on top of ours and is called instead of ours.  A cumulative one
+ * replaces ours: until its transition has ended, it has a function without code for each of ours
+ * (klp_func.nop), which holds nothing.
  *
  * A kprobe with a post_handler and a livepatch may both change where a function goes on (the flag
  * IPMODIFY of their ftrace_ops).  A function has room for one of the two, and the kernel refuses
- * the later one.  Such a kprobe beside an older kprobe without a post_handler lacks the flag.  Only
- * a livepatch of ours that the kernel has refused therefore shows that a kprobe covers a function.
+ * the later one.
  *
- * A survey finds the covered functions.  A survey runs when a livepatch module comes or goes.
- * While a function is covered, a survey runs once a second as well, because the kernel tells
- * nobody when a livepatch is disabled through sysfs or a kprobe is removed.
+ * A survey finds the covered functions.  A survey runs when a livepatch module comes or goes, and
+ * before a policy comes on.  The kernel tells nobody when a livepatch is disabled through sysfs or
+ * a kprobe is removed.
  *
  * The guard: a refill that asks for MIGRATE_CMA runs off the end of the kernel's table of fallbacks
  * when CMA memory is used up, unless our wrapper of find_suitable_fallback() answers.  Such refills
@@ -36,11 +37,9 @@
 #include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/signal.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
-#include "comm.h"
 #include "hook.h"
 #include "kcall.h"
 #include "klp_client.h"
@@ -57,8 +56,11 @@ bool lmm_guard_in_place;
 /* Serialises surveys, so that an older survey never overwrites a newer one. */
 static DEFINE_MUTEX(survey_mutex);
 
-/* Protects lmm_hook.covered_by; innermost. */
+/* Protects lmm_hook.covered_by and others_transition; innermost. */
 static DEFINE_SPINLOCK(covered_lock);
+
+/* The livepatch of somebody else's that is being enabled or disabled, or "". */
+static char others_transition[MODULE_NAME_LEN];
 
 static void (*tell_changed)(void);
 
@@ -68,28 +70,31 @@ static struct list_head *klp_list;
 static struct klp_patch **klp_transition;
 static struct list_head *module_list;
 
-/*
- * The name of a livepatch, of ours or of somebody else's, that holds a function, or NULL; under
- * klp_mutex.  One of ours that is being disabled does not count, one of somebody else's does.
- */
-static const char *held_by(const char *symbol, bool ours)
+/* The livepatch of somebody else's that holds a function, or NULL; under klp_mutex. */
+static struct klp_patch *others_patch(const char *symbol, bool nop)
 {
 	struct klp_patch *patch;
 	struct klp_object *obj;
 	struct klp_func *func;
 
 	list_for_each_entry(patch, klp_list, list) {
-		if (lmm_klp_is_ours(patch->mod->name) != ours || (ours && !patch->enabled))
+		if (lmm_klp_is_ours(patch->mod->name))
 			continue;
 		klp_for_each_object(patch, obj) {
 			if (obj->name)
 				continue;
 			klp_for_each_func(obj, func)
-				if (!strcmp(func->old_name, symbol))
-					return patch->mod->name;
+				if (func->nop == nop && !strcmp(func->old_name, symbol))
+					return patch;
 		}
 	}
 	return NULL;
+}
+
+/* Is a cumulative livepatch about to replace a function of ours?  Under klp_mutex. */
+static bool is_replaced(const struct klp_func *func)
+{
+	return others_patch(func->old_name, true);
 }
 
 /* Is an enabled kprobe with a post_handler at the function? */
@@ -109,14 +114,22 @@ static bool post_handled(const struct lmm_hook *hook)
 	return found;
 }
 
-/* What covers a function, or NULL; under klp_mutex. */
-static const char *covering(struct lmm_hook *hook)
+/* Is our wrapper at the function, or about to be? */
+static bool is_wrapped(const struct lmm_hook *hook)
 {
-	const char *name = held_by(hook->symbol, false);
+	enum lmm_klp_state state = lmm_klp_state(hook->function);
 
-	if (READ_ONCE(hook->barred) && !post_handled(hook))
-		WRITE_ONCE(hook->barred, false);
-	return name || !READ_ONCE(hook->barred) ? name : BY_KPROBE;
+	return state == LMM_KLP_COMING || state == LMM_KLP_LIVE;
+}
+
+/* What covers a function, or NULL; under klp_mutex. */
+static const char *covering(const struct lmm_hook *hook)
+{
+	const struct klp_patch *patch = others_patch(hook->symbol, false);
+
+	if (patch)
+		return patch->mod->name;
+	return !is_wrapped(hook) && post_handled(hook) ? BY_KPROBE : NULL;
 }
 
 static bool livepatch_of_others(const struct module *mod)
@@ -170,6 +183,17 @@ static bool guard_rise(void)
 	return stands;
 }
 
+/* Under klp_mutex. */
+static void transition_note(void)
+{
+	const struct klp_patch *patch = klp_transition ? READ_ONCE(*klp_transition) : NULL;
+	bool others = patch && !lmm_klp_is_ours(patch->mod->name);
+
+	spin_lock(&covered_lock);
+	strscpy(others_transition, others ? patch->mod->name : "", sizeof(others_transition));
+	spin_unlock(&covered_lock);
+}
+
 static int survey_lock(struct mutex *lock, bool killable)
 {
 	if (killable)
@@ -190,12 +214,16 @@ static void survey(bool killable)
 	}
 	seen = klp_list && !survey_lock(klp_lock, killable);
 	coming = livepatch_coming();
+	if (seen) {
+		lmm_klp_mark(is_replaced);
+		transition_note();
+	}
 	lmm_for_each_hook(hook) {
-		if (hook->mech != LMM_MECH_LIVEPATCH)
+		if (hook->mech != LMM_MECH_LIVEPATCH || !hook->available)
 			continue;
 		if (seen)
-			covered_set(hook, covering(hook),
-				    !coming && held_by(hook->symbol, true));
+			covered_set(hook, covering(hook), !coming &&
+				    lmm_klp_state(hook->function) == LMM_KLP_LIVE);
 		else if (!klp_list)
 			covered_set(hook, BY_UNKNOWN, false);
 	}
@@ -221,31 +249,6 @@ static void survey(bool killable)
 void lmm_klp_survey(void)
 {
 	survey(true);
-}
-
-/**
- * lmm_klp_barred() - the kernel has refused a livepatch of ours: does a kprobe bar it?
- * @functions: BIT(enum lmm_klp_function) of each function in the livepatch
- *
- * The next survey finds each function with such a kprobe covered, until the kprobe is gone.
- *
- * Context: process.
- * Return: true if there is such a kprobe.
- */
-bool lmm_klp_barred(u32 functions)
-{
-	struct lmm_hook *hook;
-	bool any = false;
-
-	lmm_for_each_hook(hook) {
-		if (!lmm_hook_wraps(hook, functions) || !post_handled(hook))
-			continue;
-		WRITE_ONCE(hook->barred, true);
-		any = true;
-	}
-	if (any)
-		tell_changed();
-	return any;
 }
 
 /**
@@ -276,64 +279,53 @@ bool lmm_klp_covered(const struct lmm_hook *hook, char *why, size_t len)
 }
 
 /**
- * lmm_klp_any_covered() - does somebody else cover any function?
- *
- * Context: process.
- * Return: true if so at the last survey.
- */
-bool lmm_klp_any_covered(void)
-{
-	const struct lmm_hook *hook;
-
-	lmm_for_each_hook(hook)
-		if (hook->mech == LMM_MECH_LIVEPATCH && lmm_klp_covered(hook, NULL, 0))
-			return true;
-	return false;
-}
-
-/**
- * lmm_klp_in_transition() - is a livepatch, whosever, being enabled or disabled?
+ * lmm_klp_others_in_transition() - was a livepatch of somebody else's in transition at the last
+ *	survey?
+ * @name: gets the name of the livepatch, or ""
+ * @len: size of @name
  *
  * The kernel enables and disables no other livepatch meanwhile.
  *
- * Context: process.
- * Return: true if so; false also when the kernel cannot tell.
+ * Context: process; takes no lock that anybody sleeps under.
+ * Return: true if so.
  */
-bool lmm_klp_in_transition(void)
+bool lmm_klp_others_in_transition(char *name, size_t len)
 {
-	return klp_transition && READ_ONCE(*klp_transition);
+	spin_lock(&covered_lock);
+	strscpy(name, others_transition, len);
+	spin_unlock(&covered_lock);
+	return name[0];
 }
 
 /**
- * lmm_klp_holders() - the tasks that keep a transition from ending
- * @buf: gets "comm(pid) comm(pid)"
- * @len: size of @buf
+ * lmm_klp_may_patch() - may a livepatch of ours be enabled?
+ * @obj: the functions of the livepatch
  *
- * Context: process.
+ * The kernel holds klp_mutex from this callback until the wrappers are in place, so no other
+ * livepatch comes between.  A livepatch that comes later lies on top of the wrappers.
+ *
+ * Context: process, under the kernel's klp_mutex.
+ * Return: 0, -EBUSY when another livepatch holds one of the functions, -EOPNOTSUPP when that cannot
+ * be seen.
  */
-void lmm_klp_holders(char *buf, size_t len)
+int lmm_klp_may_patch(const struct klp_object *obj)
 {
-	struct task_struct *group, *task;
-	char name[TASK_COMM_LEN];
-	unsigned int more = 0;
-	int used = 0;
+	const struct klp_patch *patch;
+	const struct klp_func *func;
 
-	buf[0] = '\0';
-	rcu_read_lock();
-	for_each_process_thread(group, task) {
-		if (!test_tsk_thread_flag(task, TIF_PATCH_PENDING))
-			continue;
-		if (used > (int)len - 40)
-			more++;
-		else
-			used += scnprintf(buf + used, len - used, "%s%s(%d)", used ? " " : "",
-					  lmm_comm(name, task), task_pid_nr(task));
+	if (!klp_list) {
+		pr_err("cannot see which livepatches are loaded\n");
+		return -EOPNOTSUPP;
 	}
-	rcu_read_unlock();
-	if (more)
-		scnprintf(buf + used, len - used, " and %u more", more);
-	if (!used)
-		scnprintf(buf, len, "no listed task (an idle CPU, or the transition just ended)");
+	for (func = obj->funcs; func->old_name; func++) {
+		patch = others_patch(func->old_name, false);
+		if (!patch)
+			continue;
+		pr_err("livepatch %s holds %s; disable that first\n", patch->mod->name,
+		       func->old_name);
+		return -EBUSY;
+	}
+	return 0;
 }
 
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
@@ -354,14 +346,14 @@ static struct notifier_block module_nb = {
 };
 
 /**
- * lmm_klp_changed() - a livepatch of ours changes
- * @change: the change
+ * lmm_klp_changed() - a livepatch of ours comes or goes
+ * @leaves: somebody disables the livepatch; no task has left the wrappers yet
  *
- * Context: process, under the kernel's klp_mutex.
+ * Context: process, under the kernel's klp_mutex if @leaves is set.
  */
-void lmm_klp_changed(enum lmm_klp_change change)
+void lmm_klp_changed(bool leaves)
 {
-	if (change == LMM_KLP_UNPATCHING && READ_ONCE(lmm_guard_in_place))
+	if (leaves && READ_ONCE(lmm_guard_in_place))
 		guard_down();
 	tell_changed();
 }

@@ -2,8 +2,6 @@
 /*
  * livemm_klp_fallback.ko - livepatch wrapper around the search for a fallback
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
 
@@ -11,8 +9,6 @@
 
 #define KLP_IN_fallback(...)	KLP_ROW(__VA_ARGS__)
 #include "klp_module.h"
-
-KLP_HANDLER(fallback);
 
 /*
  * Replaces find_suitable_fallback(), which finds the migratetype that lends free pages to a
@@ -33,13 +29,13 @@ static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int or
 	 */
 	if (IS_ENABLED(CONFIG_CMA) && migratetype == LMM_MIGRATE_CMA)
 		return LMM_FALLBACK_NONE;
-	ret = static_call(orig_fallback)(area, order, migratetype, claimable, detail);
-	if (static_branch_unlikely(&fallback_armed)) {
+	ret = static_call(lmm_orig_fallback)(area, order, migratetype, claimable, detail);
+	if (static_branch_unlikely(&lmm_klp_armed[LMM_KLP_FALLBACK])) {
 		found = lmm_fallback_type(ret, detail);
 		preempt_disable();
-		if (static_branch_likely(&fallback_armed) &&
-		    static_call(on_fallback)(area, order, migratetype, compacts, found,
-					     &whole) < 0 && found >= 0)
+		if (static_branch_likely(&lmm_klp_armed[LMM_KLP_FALLBACK]) &&
+		    lmm_on_fallback(area, order, migratetype, compacts, found,
+				    &whole) < 0 && found >= 0)
 			ret = LMM_FALLBACK_NONE;
 		else if (!whole)
 			ret = lmm_fallback_part(ret, claimable, detail);
@@ -48,9 +44,4 @@ static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int or
 	return ret;
 }
 
-static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
-{
-	KLP_TELL(fallback);
-}
-
-KLP_MODULE(fallback, "the search for a fallback");
+KLP_MODULE("the search for a fallback");

@@ -2,21 +2,15 @@
 /*
  * livemm_klp_giveback.ko - livepatch wrappers around the functions that want pages in the buddy
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/mmzone.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/swap.h>
-/* Last: compaction.h does not include the headers that it needs. */
-#include <linux/compaction.h>
 
 #include "compat/compat.h"
 
 #define KLP_IN_giveback(...)	KLP_ROW(__VA_ARGS__)
 #include "klp_module.h"
-
-KLP_HANDLER(give_back);
 
 /* Parts that are given back at a stretch where preemption is off, a batch each. */
 #define BRIEF_PARTS	8
@@ -25,25 +19,23 @@ KLP_HANDLER(give_back);
  * Inlined, as is give_back(): a task that sleeps there must have the wrapper on its stack, where
  * the kernel looks before the livepatch may go (klp_check_stack_func()).
  */
-static __always_inline bool give_back_part(struct static_key_false *armed,
-					   struct lmm_klp_return *part)
+static __always_inline bool give_back_part(struct lmm_klp_return *part)
 {
 	bool more = false;
 
 	preempt_disable();
-	if (static_key_enabled(armed))
-		more = static_call(on_give_back)(part);
+	if (static_key_enabled(&lmm_klp_armed[part->by]))
+		more = lmm_on_give_back(part);
 	preempt_enable();
 	return more;
 }
 
 /* Not with interrupts off. */
-static __always_inline void give_back(struct static_key_false *armed, struct zone *zone,
-				      enum lmm_klp_function by)
+static __always_inline void give_back(struct zone *zone, enum lmm_klp_function by)
 {
 	struct lmm_klp_return part = { .zone = zone, .by = by };
 
-	while (give_back_part(armed, &part))
+	while (give_back_part(&part))
 		cond_resched();
 }
 
@@ -66,10 +58,10 @@ static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
 	};
 	unsigned int parts = 0;
 
-	static_call(orig_drain_zone)(cpu, zone);
-	if (!static_branch_unlikely(&drain_zone_armed))
+	static_call(lmm_orig_drain_zone)(cpu, zone);
+	if (!static_branch_unlikely(&lmm_klp_armed[LMM_KLP_DRAIN_ZONE]))
 		return;
-	while (give_back_part(&drain_zone_armed, &part)) {
+	while (give_back_part(&part)) {
 		if (part.brief && ++parts == BRIEF_PARTS)
 			break;
 		if (preemptible())
@@ -83,9 +75,9 @@ static void wrap_drain_zone(unsigned int cpu, struct zone *zone)
  */
 static void wrap_drain_all(struct zone *zone, bool force)
 {
-	static_call(orig_drain_all)(zone, force);
-	if (static_branch_unlikely(&drain_all_armed))
-		give_back(&drain_all_armed, zone, LMM_KLP_DRAIN_ALL);
+	static_call(lmm_orig_drain_all)(zone, force);
+	if (static_branch_unlikely(&lmm_klp_armed[LMM_KLP_DRAIN_ALL]))
+		give_back(zone, LMM_KLP_DRAIN_ALL);
 }
 
 /*
@@ -96,23 +88,18 @@ static void wrap_drain_all(struct zone *zone, bool force)
  */
 static void wrap_drain_lists(struct zone *zone)
 {
-	static_call(orig_drain_lists)(zone);
-	if (static_branch_unlikely(&drain_lists_armed))
-		give_back(&drain_lists_armed, zone, LMM_KLP_DRAIN_ALL);
+	static_call(lmm_orig_drain_lists)(zone);
+	if (static_branch_unlikely(&lmm_klp_armed[LMM_KLP_DRAIN_ALL]))
+		give_back(zone, LMM_KLP_DRAIN_ALL);
 }
 
 /* Replaces compact_zone(): the kernel needs contiguous pages of a zone. */
 static enum compact_result wrap_compact(struct compact_control *cc,
 					struct capture_control *capc)
 {
-	if (static_branch_unlikely(&compact_armed))
-		give_back(&compact_armed, cc->zone, LMM_KLP_COMPACT);
-	return static_call(orig_compact)(cc, capc);
+	if (static_branch_unlikely(&lmm_klp_armed[LMM_KLP_COMPACT]))
+		give_back(cc->zone, LMM_KLP_COMPACT);
+	return static_call(lmm_orig_compact)(cc, capc);
 }
 
-static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
-{
-	KLP_TELL(give_back);
-}
-
-KLP_MODULE(giveback, "the functions that want pages in the buddy");
+KLP_MODULE("the functions that want pages in the buddy");

@@ -2,8 +2,6 @@
 /*
  * livemm_klp_lists.ko - livepatch wrappers around refill and drain of the per-CPU lists
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/instruction_pointer.h>
 #include <linux/mmzone.h>
 
@@ -13,16 +11,6 @@
 #define KLP_IN_lists(...)	KLP_ROW(__VA_ARGS__)
 #include "klp_module.h"
 
-KLP_HANDLER(depot_get);
-KLP_HANDLER(depot_put);
-KLP_HANDLER(refill_count);
-KLP_HANDLER(refill_split);
-KLP_HANDLER(refill_type);
-KLP_HANDLER(refill);
-KLP_HANDLER(drain_count);
-KLP_HANDLER(drain_from);
-KLP_HANDLER(drain);
-
 /* With CMA memory another migratetype may be asked for; fewer blocks than asked for suffice. */
 static int refill_from(struct zone *zone, unsigned int order, unsigned long count,
 		       struct list_head *list, int migratetype, unsigned int alloc_flags)
@@ -31,11 +19,11 @@ static int refill_from(struct zone *zone, unsigned int order, unsigned long coun
 	int type = migratetype, got;
 
 	if (IS_ENABLED(CONFIG_CMA))
-		type = static_call(on_refill_type)(zone, order, count, migratetype, &flags);
-	got = static_call(orig_refill)(zone, order, count, list, type, flags);
+		type = lmm_on_refill_type(zone, order, count, migratetype, &flags);
+	got = static_call(lmm_orig_refill)(zone, order, count, list, type, flags);
 	if (!got && (type != migratetype || flags != alloc_flags))
-		got = static_call(orig_refill)(zone, order, count, list, migratetype,
-					       alloc_flags);
+		got = static_call(lmm_orig_refill)(zone, order, count, list, migratetype,
+						   alloc_flags);
 	return got;
 }
 
@@ -51,8 +39,8 @@ static int refill_split(struct zone *zone, unsigned int order, unsigned long pag
 	unsigned int i;
 	int got;
 
-	got = static_call(orig_refill)(zone, order, pages >> order, &blocks, migratetype,
-				       alloc_flags & ~LMM_ALLOC_CMA);
+	got = static_call(lmm_orig_refill)(zone, order, pages >> order, &blocks, migratetype,
+					   alloc_flags & ~LMM_ALLOC_CMA);
 	list_for_each_entry_safe(block, next, &blocks, lru) {
 		for (i = 0; i < 1U << order; i++) {
 			lmm_page_type_copy(block + i, block);
@@ -70,56 +58,43 @@ static int wrap_refill(struct zone *zone, unsigned int order, unsigned long coun
 	unsigned long pages;
 	int got;
 
-	if (static_branch_unlikely(&refill_armed)) {
-		got = static_call(on_depot_get)(zone, order, count, list, migratetype);
+	if (static_branch_unlikely(&lmm_klp_armed[LMM_KLP_REFILL])) {
+		got = lmm_on_depot_get(zone, order, count, list, migratetype);
 		if (got)
 			return got;
-		count = static_call(on_refill_count)(zone, order, count);
+		count = lmm_on_refill_count(zone, order, count);
 		pages = count;
 		if (!order)
-			larger = static_call(on_refill_split)(zone, &pages, migratetype);
+			larger = lmm_on_refill_split(zone, &pages, migratetype);
 		if (larger)
 			got = refill_split(zone, larger, pages, list, migratetype, alloc_flags);
 		if (!got)
 			got = refill_from(zone, order, count, list, migratetype, alloc_flags);
-		static_call(on_refill)(zone, order, migratetype, got);
+		lmm_on_refill(zone, order, migratetype, got);
 		return got;
 	}
-	return static_call(orig_refill)(zone, order, count, list, migratetype, alloc_flags);
+	return static_call(lmm_orig_refill)(zone, order, count, list, migratetype, alloc_flags);
 }
 
 /* Replaces free_pcppages_bulk(): pages move from a list to the buddy. */
 static void wrap_drain(struct zone *zone, int count, struct per_cpu_pages *pcp,
 		       int pindex)
 {
-	if (static_branch_unlikely(&drain_armed)) {
+	if (static_branch_unlikely(&lmm_klp_armed[LMM_KLP_DRAIN])) {
 		int before;
 
 		/* A list that grows keeps its pages; only the rest is for other CPUs. */
-		count = static_call(on_drain_count)(zone, count, pcp, pindex, _RET_IP_);
-		count -= static_call(on_depot_put)(zone, count, pcp, pindex, _RET_IP_);
+		count = lmm_on_drain_count(zone, count, pcp, pindex, _RET_IP_);
+		count -= lmm_on_depot_put(zone, count, pcp, pindex, _RET_IP_);
 		if (count <= 0)
 			return;
-		pindex = static_call(on_drain_from)(zone, count, pcp, pindex);
+		pindex = lmm_on_drain_from(zone, count, pcp, pindex);
 		before = pcp->count;
-		static_call(orig_drain)(zone, count, pcp, pindex);
-		static_call(on_drain)(zone, pcp, count, before - pcp->count);
+		static_call(lmm_orig_drain)(zone, count, pcp, pindex);
+		lmm_on_drain(zone, pcp, count, before - pcp->count);
 		return;
 	}
-	static_call(orig_drain)(zone, count, pcp, pindex);
+	static_call(lmm_orig_drain)(zone, count, pcp, pindex);
 }
 
-static void klp_set_handlers(const struct lmm_klp_handlers *handlers)
-{
-	KLP_TELL(depot_get);
-	KLP_TELL(refill_count);
-	KLP_TELL(refill_split);
-	KLP_TELL(refill_type);
-	KLP_TELL(refill);
-	KLP_TELL(depot_put);
-	KLP_TELL(drain_count);
-	KLP_TELL(drain_from);
-	KLP_TELL(drain);
-}
-
-KLP_MODULE(lists, "refill and drain of per-CPU lists");
+KLP_MODULE("refill and drain of per-CPU lists");

@@ -62,10 +62,10 @@ void lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 	if (!READ_ONCE(livepatch))
 		scnprintf(why, len, "module parameter livepatch=0");
 	else if (!lmm_klp_covered(hook, why, len) &&
-		 lmm_klp_state(hook->function) == LMM_KLP_LEFT_OUT)
+		 lmm_klp_state(hook->function) == LMM_KLP_LACKING)
 		/* For instance, another livepatch held the function. */
-		scnprintf(why, len, "%s lacks the function; switch off all policies that use %s",
-			  lmm_klp_module(hook->function), lmm_klp_module(hook->function));
+		scnprintf(why, len, "livepatch %s lacks the function; unload it (livemmctl unload)",
+			  lmm_klp_module(hook->function));
 }
 
 /**
@@ -85,19 +85,8 @@ void lmm_row_silence(const struct lmm_hook *hook, char *why, size_t len)
 		lmm_klp_covered(hook, why, len);
 	else
 		scnprintf(why, len,
-			  "%s was disabled or replaced from outside; switch the policy off and on",
+			  "livepatch %s was disabled or replaced; unload it (rmmod), then switch on",
 			  lmm_klp_module(hook->function));
-}
-
-/**
- * lmm_mechanism_off() - has the admin switched off kprobes or ftrace?
- *
- * Context: any.
- * Return: true if so.
- */
-bool lmm_mechanism_off(void)
-{
-	return (kprobes_off && READ_ONCE(*kprobes_off)) || (ftrace_on && !READ_ONCE(*ftrace_on));
 }
 
 /**

@@ -15,7 +15,7 @@
 
 #include "compat/compat.h"
 #include "livemm.h"
-#include "klp_port.h"
+#include "klp_link.h"
 
 /**
  * enum lmm_mechanism - how a row reaches the kernel
@@ -179,7 +179,6 @@ struct lmm_hook_client {
  * @makes_room: the direct call shall not be used any more
  * @covered_by: the livepatch of somebody else's that holds the function, or a word of
  *	klp_conflict.c, or ""
- * @barred: the kernel has refused our livepatch, and a kprobe with a post_handler is there
  * @available: verified on this kernel
  * @stuck: the row could not be disarmed, and its handler may still be called
  * @lock: held while the kernel is made to call the row, or no longer, which may take long
@@ -190,8 +189,8 @@ struct lmm_hook_client {
  *
  * Members up to @align are constant, but for @handler, which lmm_hooks_init() sets where the table
  * has none.  Members from @users to @impact are written while clients subscribe.  Members from @kp
- * to @makes_room, and from @stuck on, are written under @lock only; @covered_by and @barred under a
- * lock of klp_conflict.c.
+ * to @makes_room, and from @stuck on, are written under @lock only; @covered_by under a lock of
+ * klp_conflict.c.
  */
 struct lmm_hook {
 	const char *name;
@@ -218,7 +217,6 @@ struct lmm_hook {
 	bool is_alone;
 	bool makes_room;
 	char covered_by[MODULE_NAME_LEN];
-	bool barred;
 	bool available;
 	bool stuck;
 	/* Arming and disarming. */
@@ -270,7 +268,6 @@ bool lmm_structs_agree(char *why, size_t len);
 
 /* obstacle.c: reasons why a verified row cannot be armed, or an armed row is not called */
 void lmm_obstacles_init(void);
-bool lmm_mechanism_off(void);
 void lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len);
 void lmm_row_silence(const struct lmm_hook *hook, char *why, size_t len);
 

@@ -50,9 +50,6 @@
 #define LOOK_MS		50
 #define LOOK_CPUS	16
 
-/* Tries to load livepatches that somebody else disables again and again. */
-#define LOADS_MAX	3
-
 /* How long whoever ends a recording, and whoever begins the next, waits for the worker. */
 #define END_WAIT_MS	10000
 
@@ -195,32 +192,27 @@ static void look_work_fn(struct work_struct *work)
 {
 	unsigned int pause = LOOK_MS * DIV_ROUND_UP(num_online_cpus(), LOOK_CPUS);
 	char why[LMM_WHY_LEN];
+	bool required;
 
 	look();
-	/* A livepatch that was disabled from outside is let go, so that it can be unloaded. */
 	if (mutex_trylock(&lmm_record_mutex)) {
-		if (armed && !lmm_hooks_alive(LMM_RECORDER, why, sizeof(why)))
+		if (armed && lmm_hooks_lost(LMM_RECORDER, 0, why, sizeof(why), &required))
 			disarm();
 		mutex_unlock(&lmm_record_mutex);
 	}
 	queue_delayed_work(look_wq, &look_work, msecs_to_jiffies(pause));
 }
 
-static bool never(const void *arg)
-{
-	return false;
-}
-
-/* Arm, or return -EINPROGRESS with the wrappers to load first.  Under lmm_record_mutex. */
-static int try_arm(u32 *functions, char *why, size_t len)
+/* A wrapper that is not live is asked for, and not waited for.  Under lmm_record_mutex. */
+static int try_arm(char *why, size_t len)
 {
 	int err;
 
 	if (!lmm_hooks_supported(LMM_RECORDER, 0, why, len))
 		return -EOPNOTSUPP;
-	*functions = lmm_hooks_missing(LMM_RECORDER, 0);
-	if (*functions)
-		return -EINPROGRESS;
+	err = lmm_hooks_await(LMM_RECORDER, 0, LMM_KLP_WANTED, why, len);
+	if (err)
+		return err == -EINPROGRESS ? -EAGAIN : err;
 	err = lmm_hooks_arm(LMM_RECORDER, 0, why, len);
 	if (err)
 		return err;
@@ -230,31 +222,20 @@ static int try_arm(u32 *functions, char *why, size_t len)
 	return 0;
 }
 
-/* Load the wrappers that are missing, and arm.  A wait for others ends when the task is killed. */
-static int load_and_arm(char *why, size_t len)
+/* A wait for others ends when the task is killed. */
+static int survey_and_arm(char *why, size_t len)
 {
-	u32 functions = 0;
-	int loads, err;
+	int err;
 
-	for (loads = 0; ; loads++) {
-		/* Not under the mutex: klp_mutex may be held for long. */
-		lmm_klp_survey();
-		if (mutex_lock_killable(&lmm_record_mutex)) {
-			scnprintf(why, len, "killed while another change was under way");
-			return -EINTR;
-		}
-		err = try_arm(&functions, why, len);
-		mutex_unlock(&lmm_record_mutex);
-		if (err != -EINPROGRESS)
-			return err;
-		if (loads == LOADS_MAX) {
-			scnprintf(why, len, "somebody else disables the livepatches");
-			return -EBUSY;
-		}
-		err = lmm_klp_load(functions, never, NULL, why, len);
-		if (err)
-			return err;
+	/* Not under the mutex: klp_mutex may be held for long. */
+	lmm_klp_survey();
+	if (mutex_lock_killable(&lmm_record_mutex)) {
+		scnprintf(why, len, "killed while another change was under way");
+		return -EINTR;
 	}
+	err = try_arm(why, len);
+	mutex_unlock(&lmm_record_mutex);
+	return err;
 }
 
 static void end_work_fn(struct work_struct *work)
@@ -295,7 +276,7 @@ static int record_begin(char *why, size_t len)
 			  "somebody records already");
 		return -EBUSY;
 	}
-	err = load_and_arm(words, sizeof(words));
+	err = survey_and_arm(words, sizeof(words));
 	if (err) {
 		scnprintf(why, len, "record: 1: %s", words);
 		WRITE_ONCE(recording, false);

@@ -22,7 +22,7 @@ INIT = "do_init_module"
 # Where allocations fail in tasks that are not the writer: the kernel's function, and what the
 # task does there.
 ELSEWHERE = {
-    "lmm_program_run": "the thread runs modprobe",
+    "ask_worker": "a worker runs modprobe",
     INIT: "modprobe starts the livepatch",
     "klp_enable_patch": "the kernel enables the livepatch",
 }
@@ -115,7 +115,8 @@ def groups(rows: Mapping[str, Tables], policies: Sequence[str]) -> dict[str, lis
     found["load_on"] = [
         Case("load with policies on", None, ("load", "livemm.ko", f"policies={on}"),
              function=INIT),
-        Case("unload with policies on", on, ("unload", "livemm"), never=True),
+        Case("unload with a policy on", "numa:enabled=1,mode=period", ("unload", "livemm"),
+             never=True),
     ]
     found["all"] = [
         Case("all on", off, ("write", f"{PARAMETERS}/policies", on)),

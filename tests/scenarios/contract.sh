@@ -138,11 +138,6 @@ check "config switches on" write_to pcp/config "enabled=1 decay_ms=700"
 same "and it is on" "$(cat pcp/enabled)" 1
 check "status says on" grep -Eq '^pcp +on +event' status
 check "on again is no change" write_to pcp/enabled 1
-find /sys/module/livemm_klp_*/parameters -type f >/run/made
-sed 's/livemm_klp_[a-z]*/<livepatch>/' /run/made | sort -u >/run/anywhere
-same "parameters of livepatches have their entry" "$(cat /run/anywhere)" \
-	"$(documented "/sys/module/<livepatch>")"
-same "and are 0400" "$(xargs stat -c %a </run/made | sort -u)" 400
 recreates pcp/config "what config shows recreates it" "the same again"
 need wait_for 30 counted periods 1
 check "state has a row a list" grep -q DMA32 pcp/state

@@ -6,8 +6,8 @@
 # args: transparent_hugepage=never
 #
 # A livepatch of ours is disabled from outside, or the kernel is told to allow no livepatches and
-# no probes. Policies that are on go to standby and give the reason, no policy is on without
-# hooks, and `hooks` shows the true state.
+# no probes. Policies that are on go off and give the reason, no policy is on without hooks, and
+# `hooks` shows the true state.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_foreign.sh"
 . "$LMM_ROOT/tests/scenarios/lib_helper.sh"
@@ -28,7 +28,7 @@ honest() {
 withdrawn() {
 	need livepatch_off livemm_klp_lists
 	need klp_wait patches_quiet
-	check "pcp stands by" klp_wait policy_is pcp standby
+	check "pcp is off" klp_wait policy_is pcp off
 }
 
 # Armed rows that the kernel calls by way of ftrace; a kprobe at the entry of a function is one.
@@ -43,45 +43,41 @@ load_start
 check "lists are raised" wait_for 60 lists_raised
 
 withdrawn
-check "and says why" tells status "^pcp .*(disabled|replaced) .*from outside"
+check "and says why" tells status "^pcp .*hook drain: livepatch livemm_klp_lists was disabled"
 same "no livepatch hook reads armed" "$(armed | awk '$2 == "livepatch"')" ""
-check "enabled reads 1 all the same" test "$(cat "$LMM_DBG/pcp/enabled")" = 1
-check "the kernel's values are back meanwhile" wait_for 30 gives "" lists_changed
+same "enabled reads 0" "$(cat "$LMM_DBG/pcp/enabled")" 0
+check "the kernel's values are back" wait_for 30 gives "" lists_changed
 note "$(grep ^pcp "$LMM_DBG/status")"
 grown=$(counter grown)
 sleep 2
 same "nothing grows meanwhile" "$(counter grown)" "$grown"
 check "a knob can be set" write_to "$LMM_DBG/pcp/decay_ms" 2500
-check "to say that it be on brings the livepatch back" write_to "$LMM_DBG/pcp/enabled" 1
+refuses "$LMM_DBG/pcp/enabled" 1 "Device or resource busy" \
+	"livepatch livemm_klp_lists was disabled or replaced; unload it (rmmod) and try again"
+need lmm_klp_unload
+check "with the old livepatch unloaded, it comes on" write_to "$LMM_DBG/pcp/enabled" 1
 check "pcp is on with it" policy_is pcp on
 check "lists are raised anew" wait_for 60 lists_raised
 load_stop
 withdrawn
 
-if write_to "$LMM_DBG/zonelock/enabled" 1 2>/run/said; then
-	note "zonelock, which needs it too, brought it back: $(grep -E '^(pcp|zonelock)' "$LMM_DBG/status" | tr '\n' ';')"
-	check "zonelock is on" policy_is zonelock on
-	check "with the drain hook" hook_is drain armed
-	check "and what gives back" hook_is compact armed
-	load_start
-	# With its lists sized by pcp, 6.12 may drain none: what asks the depot counts as well.
-	check "which counts" wait_for 60 grown 0 \
-		awk '{ n += $2 } END { print n + 0 }' "$LMM_DBG/zonelock/counters"
-	load_stop
-else
-	note "zonelock was refused: $(cat "$LMM_DBG/last_error")"
-	check "in words" tells last_error "livemm_klp.*(disabled|outside|in the way)"
-	check "and is off" policy_is zonelock off
-fi
+refuses "$LMM_DBG/zonelock/enabled" 1 "Device or resource busy" "livepatch livemm_klp_lists was disabled"
+check "zonelock is off" policy_is zonelock off
 honest "after zonelock"
-
-check "pcp goes off" write_to "$LMM_DBG/pcp/enabled" 0
-check "zonelock goes off" write_to "$LMM_DBG/zonelock/enabled" 0
+need lmm_klp_unload
+for policy in pcp zonelock; do
+	check "unloaded, $policy comes on" write_to "$LMM_DBG/$policy/enabled" 1
+	check "$policy is on" policy_is $policy on
+done
+check "with the drain hook" hook_is drain armed
+check "and what gives back" hook_is compact armed
+load_start
+# With its lists sized by pcp, 6.12 may drain none: what asks the depot counts as well.
+check "which counts" wait_for 60 grown 0 \
+	awk '{ n += $2 } END { print n + 0 }' "$LMM_DBG/zonelock/counters"
+load_stop
+need all_off
 need klp_wait settled
-check "off and on puts it right" write_to "$LMM_DBG/pcp/enabled" 1
-check "pcp is on" policy_is pcp on
-check "with its hook" hook_is drain armed
-need write_to "$LMM_DBG/pcp/enabled" 0
 same "lists are as before" "$(lists_bounds)" "$bounds"
 
 # Each livepatch in turn, with all policies on that need the livepatch.
@@ -92,18 +88,19 @@ need test -n "$(patches)"
 for patch in $(patches); do
 	need livepatch_off "$patch"
 	need klp_wait patches_quiet
-	check "$patch disabled: somebody stands by" klp_wait tells status '^[a-z]+ +standby '
+	check "$patch disabled: somebody is off" klp_wait tells status "^[a-z]+ +off .*$patch was disabled"
 	honest "$patch disabled"
 	same "$patch disabled: none of its hooks reads armed" "$(awk -v patch="$patch" '
 		$2 != "livepatch" || $4 != "armed" { next }
 		{ of = $1 == "fallback" ? "fallback" :
 		       $1 == "refill" || $1 == "drain" ? "lists" : "giveback" }
 		patch == "livemm_klp_" of { print }' "$LMM_DBG/hooks")" ""
-	note "$patch disabled: $(grep -E ' (standby|on) ' "$LMM_DBG/status" | tr -s ' ' | tr '\n' ';')"
+	note "$patch disabled: $(grep -E ' (off|on) ' "$LMM_DBG/status" | tr -s ' ' | tr '\n' ';')"
 	need all_off
 	need klp_wait settled
+	need lmm_klp_unload
 	for policy in pcp zonelock pageblock; do
-		check "$patch disabled, off and on: $policy" write_to "$LMM_DBG/$policy/enabled" 1
+		check "$patch unloaded, on: $policy" write_to "$LMM_DBG/$policy/enabled" 1
 	done
 	honest "$patch, off and on"
 done
@@ -170,21 +167,21 @@ else
 fi
 
 # The livepatch was loaded while theirs held refill, which pcp can do without.  Later theirs
-# covers drain for a while: pcp comes back with what the livepatch has.
+# covers drain for a while: pcp comes on again with what the livepatch has.
 if foreign_load function=rmqueue_bulk; then
 	need lmm_load policies=pcp:enabled=1
 	need foreign_unload
 	check "refill was left out" hook_is refill unavailable
 	need foreign_load
-	check "theirs covers drain: pcp stands by" klp_wait policy_is pcp standby
+	check "theirs covers drain: pcp is off" klp_wait policy_is pcp off
 	need foreign_unload
-	check "theirs has gone: pcp comes back" klp_wait policy_is pcp on
+	check "theirs has gone: pcp comes on" write_to "$LMM_DBG/pcp/enabled" 1
 	check "with drain" hook_is drain armed
 	check "pcp knows that refill is not there" tells status "^pcp .*event: drains and"
 
 	# Mode depth requires no wrapper.
 	need write_to "$LMM_DBG/pcp/mode" depth
-	check "mode depth has drain" hook_is drain armed
+	check "mode depth has drain" wait_for 30 hook_is drain armed
 	need livepatch_off livemm_klp_lists
 	need klp_wait patches_quiet
 	check "mode depth goes on without drain" wait_for 30 hook_is drain "(idle|unavailable)"

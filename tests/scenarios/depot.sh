@@ -109,7 +109,7 @@ check "the steps were made" test "$(cat $exchange/steps)" -ge "$steps"
 same "no page had two owners" "$(cat $exchange/errors)" 0
 check "batches changed hands" test "$(counter taken_pages zonelock)" -gt "$taken"
 run_start $((steps / 5))
-check "rmmod with the policy on, under load" rmmod livemm
+check "all goes with the policy on, under load" lmm_unload
 wait "$runner"
 same "no page had two owners, in the end" "$(cat $exchange/errors)" 0
 need lmm_load

@@ -16,7 +16,7 @@ need taskset -pc 0 $$
 # Lists that stay shorter than what the interrupt frees, so that pages are drained.
 need write_to /proc/sys/vm/percpu_pagelist_high_fraction 64
 need lmm_load policies=pcp:enabled=1
-need rmmod livemm
+need write_to "$LMM_DBG/pcp/enabled" 0
 # The transition lasts as long as that module is loaded.
 need insmod "$LMM_MODDIR/lmm_stall.ko"
 need insmod "$LMM_MODDIR/lmm_dying.ko"
@@ -30,6 +30,6 @@ same "the kernel warns" "$(warned)" 1
 need rmmod lmm_stall
 check "the livepatch goes" lmm_klp_unload
 need rmmod lmm_dying
-check "and comes again" lmm_load policies=pcp:enabled=1
+check "and comes again" write_to "$LMM_DBG/pcp/enabled" 1
 check "hooks are armed" tells hooks '^drain +livepatch .* armed'
 check "unloads" lmm_unload

@@ -69,7 +69,7 @@ need lmm_load policies=pcp:enabled=1
 check "without it drain is armed" tells hooks "^drain .* armed"
 # A cumulative livepatch of theirs takes ours out behind our back.
 need foreign_load replace=1
-check "the policy stands by" klp_wait tells status '^pcp +standby +event .*lmm_foreign'
+check "the policy is off, and says why" klp_wait tells status '^pcp +off +event .*hook drain: .*(lmm_foreign|replaced)'
 refute "drain is no longer armed" tells hooks "^drain .* armed"
 check "and pcp can still be switched off" write_to "$LMM_DBG/pcp/enabled" 0
 load_stop
@@ -78,7 +78,7 @@ check "theirs can go" foreign_unload
 
 # Mode depth goes on without the hook while theirs holds the function, and gets the hook back.
 need lmm_load policies=pcp:enabled=1,mode=depth
-check "mode depth uses drain" hook_is drain armed
+check "mode depth uses drain" wait_for 30 hook_is drain armed
 need foreign_load
 check "theirs covers drain" wait_for 30 hook_is drain unavailable
 check "pcp goes on without drain" wait_for 10 policy_is pcp on
@@ -90,6 +90,17 @@ check "by way of theirs" test "$hits" -ge "$drains"
 check "theirs goes" foreign_unload
 check "drain is armed again" wait_for 30 hook_is drain armed
 check "pcp is on" wait_for 10 policy_is pcp on
+# A policy that requires the function goes off and stays off.
+need write_to "$LMM_DBG/pcp/mode" event
+need foreign_load
+check "mode event is off, and says why" wait_for 30 tells status \
+	'^pcp +off +event .*livepatch lmm_foreign holds free_pcppages_bulk'
+same "enabled reads 0" "$(cat "$LMM_DBG/pcp/enabled")" 0
+need foreign_unload
+sleep 3
+check "it stays off when theirs has gone" policy_is pcp off
+check "and can be switched on" write_to "$LMM_DBG/pcp/enabled" 1
+check "with drain" hook_is drain armed
 check "unloads again" lmm_unload
 
 # A cumulative livepatch of theirs on a function with a direct call of ours: before us both work;
@@ -102,12 +113,13 @@ check "theirs counts" wait_for 30 grown "$hits" foreign_hits
 check "it goes" foreign_unload
 check "pageblock is on" policy_is pageblock on
 need foreign_load replace=1 function=get_page_from_freelist
-check "after ours: pageblock stands by" klp_wait tells status \
-	'^pageblock +standby .*disabled or replaced from outside'
+check "after ours: pageblock is off" klp_wait tells status '^pageblock +off .*disabled or replaced'
 hits=$(foreign_number hits)
 check "theirs counts on" wait_for 30 grown "$hits" foreign_hits
 need foreign_unload
-check "write 1: pageblock is on again" write_to "$LMM_DBG/pageblock/enabled" 1
+refuses "$LMM_DBG/pageblock/enabled" 1 "Device or resource busy" "unload it (rmmod) and try again"
+need lmm_klp_unload
+check "then write 1: pageblock is on again" write_to "$LMM_DBG/pageblock/enabled" 1
 check "with its hooks" hooks_are "fallback request" armed
 check "unloads after that" lmm_unload
 
@@ -137,9 +149,10 @@ load_stop
 need write_to "$LMM_DBG/pcp/enabled" 0
 need klp_wait settled
 check "the kprobe goes" rmmod lmm_probe
-check "drain is no longer held" wait_for 30 hook_is drain idle
-check "pageblock is supported" wait_for 30 grep -q "^yes" "$LMM_DBG/pageblock/supported"
+# Whoever switches on has livemm look anew.
+need lmm_klp_unload
 check "pcp has drain" write_to "$LMM_DBG/pcp/config" "enabled=1 mode=event"
+check "pageblock is supported" grep -q "^yes" "$LMM_DBG/pageblock/supported"
 check "drain is armed" hook_is drain armed
 
 refute "a kprobe with a post_handler is refused after ours" probe_load post=1
@@ -181,7 +194,7 @@ if traceable rmqueue_bulk; then
 	check "drain is armed all the same" hook_is drain armed
 	need rmmod lmm_probe
 	need write_to "$LMM_DBG/pcp/enabled" 0
-	need klp_wait settled
+	need lmm_klp_unload
 	check "pcp comes on again" write_to "$LMM_DBG/pcp/enabled" 1
 	check "with refill" hook_is refill armed
 	check "unloads in the end" lmm_unload

@@ -68,7 +68,7 @@ storm
 storm
 for policy in pcp zonelock pageblock; do
 	for _round in $(seq "$(soaked 1 3)"); do
-		need lmm_load transition_timeout_ms=60000
+		need lmm_load
 		comes_on "$policy" " in a storm of compaction" "while memory is compacted"
 		note "patched: $(held)"
 		in_time 5000 "$policy goes off in it" write_to "$LMM_DBG/$policy/enabled" 0

@@ -11,8 +11,9 @@
 #   same NAME GOT WANT       passes when both are equal
 #   need CMD...              end the scenario as failed unless CMD succeeds
 #   note TEXT                a line for the reader of the results
-#   lmm_load [PARAM=...]     modprobe livemm
-#   lmm_unload               take livemm, and livepatches of ours, out again
+#   lmm_load [PARAM=...]     modprobe livemm, and wait for the policies that come on with it
+#   lmm_unload               take livepatches of ours, and livemm, out again
+#   lmm_wait                 wait until no policy waits for a livepatch any more
 #   lmm_klp_unload           switch livepatches of ours off by sysfs, wait, rmmod
 #   unloaded MODULE          is it not loaded?  If it is, rmmod tries
 #   livepatch_off NAME       switch a livepatch off by sysfs; livepatch_gone: has the livepatch left?
@@ -131,14 +132,13 @@ near() { [ $(($1 - $2)) -le "$3" ] && [ $(($2 - $1)) -le "$3" ]; }
 loaded() { [ -d "/sys/module/$1" ]; }
 unloaded() { ! loaded "$1" || rmmod "$1" 2>/dev/null; }
 
-# 6.12 may need minutes for a livepatch on a busy host; see klp_wait.
-lmm_load() {
-	case "$LMM_KERNEL $*" in
-	*transition_timeout_ms=*) ;;
-	6.12*) set -- "$@" transition_timeout_ms=600000 ;;
-	esac
-	modprobe livemm "$@"
+# No policy of these, by default of all, waits for a livepatch or is being switched on, or is on without
+# a livepatch that is on its way.
+none_waits() {
+	! tells status "^${1:-[a-z]+} +((waiting|loading)( |\$)|on .*livemm_klp_[a-z]* is (being|in tr))"
 }
+lmm_wait() { klp_wait none_waits; }
+lmm_load() { modprobe livemm "$@" && lmm_wait; }
 
 klp_loaded() {
 	for _module in /sys/module/livemm_klp*; do
@@ -164,10 +164,13 @@ lmm_klp_unload() {
 	done
 }
 
-# livemm holds livepatch modules while a policy is on, so livemm goes first.
+# Livepatches of livemm use livemm, so livemm goes last.
 lmm_unload() {
-	! loaded livemm || rmmod livemm || return 1
-	lmm_klp_unload
+	loaded livemm || return 0
+	for _enabled in "$LMM_DBG"/*/enabled; do
+		echo 0 >"$_enabled" || return 1
+	done
+	lmm_klp_unload && rmmod livemm
 }
 
 vmstat() { awk -v names=" $* " 'index(names, " " $1 " ") { sum += $2 } END { print sum + 0 }' /proc/vmstat; }
@@ -225,7 +228,9 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   none_armed [PREFIX]      a check: no hook is armed
 #   hooks_armed NAME...      checks: each of these hooks is armed
 #   state_rows               the rows of its `state`
-#   write_to FILE TEXT       write TEXT as it is, without a newline
+#   write_to FILE TEXT       write TEXT as it is, without a newline; a policy that waits for a livepatch
+#                            then is waited for
+#   write_only FILE TEXT     the same, without waiting
 #   refuses FILE TEXT ERRNO WORDS   a write must fail so, with WORDS in last_error
 #   uptime_ms                time since boot, in ms
 #   bad_profile              a profile for livemmctl: of its values the kernel refuses the last one
@@ -439,12 +444,22 @@ _printf=/usr/bin/printf
 [ -x "$_printf" ] || _printf="env printf"
 # shellcheck disable=SC2086 # two words
 # Status 1 also where the file cannot be opened.
-write_to() { LC_ALL=C $_printf '%b' "$2" >"$1" || return 1; }
+write_only() { LC_ALL=C $_printf '%b' "$2" >"$1" || return 1; }
+write_to() {
+	write_only "$@" || return 1
+	_of=${1%/*}
+	case $1 in
+	"$LMM_PARAMS/policies") lmm_wait ;;
+	*/enabled | */config | */mode)
+		[ ! -e "$LMM_DBG/${_of##*/}/config" ] || klp_wait none_waits "${_of##*/}"
+		;;
+	esac
+}
 
 refuses() {
 	_what="${1#"$LMM_DBG"/} refuses '$2'"
 	_before=$(cat "$LMM_DBG"/*/config)
-	if _said=$(write_to "$1" "$2" 2>&1); then
+	if _said=$(write_only "$1" "$2" 2>&1); then
 		fail "$_what" "accepted"
 	elif ! echo "$_said" | grep -qF -e "$3"; then
 		fail "$_what" "said $_said, want $3"

@@ -58,6 +58,6 @@ same "2: no scan is counted" "$(counter scans numa)" "$scans"
 same "2: no fault is" "$(numa_classes)" "$faults"
 need write_to $sysctl 1
 check "1: and again" wait_for 60 grown "$scans" counter scans numa
-check "rmmod under faults" rmmod livemm
+check "rmmod under faults" lmm_unload
 check "the kernel scans on" wait_for 60 grown "$(vmstat numa_pte_updates)" vmstat numa_pte_updates
 hints_stop

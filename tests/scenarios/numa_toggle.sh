@@ -86,7 +86,7 @@ done
 same "promote: every entry went with the policy" "$(counter mms numa)" "$(counter mms_gone numa)"
 need write_to "$NUMA/enabled" 1
 check "promote: passes go on" wait_for 60 grown 0 promotion_passes
-check "rmmod, mode promote" rmmod livemm
+check "rmmod, mode promote" lmm_unload
 need write_to /proc/sys/kernel/numa_balancing 1
 
 hints_stop

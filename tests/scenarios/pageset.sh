@@ -77,7 +77,7 @@ check "hands off" wait_for 30 shown_as sysctl
 check "status says so" tells status percpu_pagelist_high_fraction
 same "its bounds stand" "$(lists_changed)" ""
 set_by_sysctl=$(lists_bounds)
-need rmmod livemm
+need lmm_unload
 same "and without livemm" "$(lists_bounds)" "$set_by_sysctl"
 need lmm_load "policies=pcp:enabled=1,mode=event,decay_ms=800"
 need write_to "$fraction" 0

@@ -89,10 +89,10 @@ fi
 
 need write_to "$LMM_DBG/zonelock/enabled" 1
 spinner_start
-rmmod livemm >/run/rmmod 2>&1 &
+lmm_unload >/run/rmmod 2>&1 &
 remover=$!
-[ "$LMM_KERNEL" != 6.1 ] || check "the kernel log says what rmmod waits for" wait_for 60 sh -c \
+[ "$LMM_KERNEL" != 6.1 ] || check "the kernel log says what the unload waits for" wait_for 60 sh -c \
 	"dmesg | grep -q 'livemm: zonelock has been leaving for .* waits for the kernel at hook'"
 spinner_end
-check "rmmod ends with the program" wait_for 60 dead "$remover"
+check "the unload ends with the program" klp_wait dead "$remover"
 check "unloads" lmm_unload

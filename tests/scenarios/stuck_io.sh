@@ -67,7 +67,7 @@ check "the lease of 2 s ends in time: after $took ms" test "$took" -le 12000
 in_time $limit "on again" write_to "$PB/enabled" 1
 sleep 1
 same "the device still does not answer" "$(cat /sys/block/dm-0/dm/suspended)" 1
-in_time $limit "rmmod" rmmod livemm
+in_time $limit "all goes" lmm_unload
 check "livemm is gone" unloaded livemm
 
 need dmsetup resume --noudevsync lmm_stuck

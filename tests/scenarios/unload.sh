@@ -6,7 +6,8 @@
 # args: transparent_hugepage=never
 # emulation: parallel 6.1 debug
 #
-# rmmod of livemm and of the livepatches under load, while the policy is on.
+# The livepatches and livemm are unloaded under load. livemm stays while its livepatches are loaded. An
+# admin who disables a livepatch has the policy go off, in words.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 bounds=$(lists_bounds)
@@ -19,15 +20,18 @@ full1) LOAD_PROCS=$LMM_CPUS LOAD_ROUNDS="-w 48" load_start ;;
 esac
 need lmm_load policies=pcp:enabled=1,decay_ms=500
 check "lists are raised" wait_for 60 counted raised 0
-refute "the wrappers are held while armed" rmmod livemm_klp_lists
-check "rmmod livemm under load, policy on" rmmod livemm
+refute "the wrappers stay while in force" rmmod livemm_klp_lists
+refute "livemm stays while its livepatches do" rmmod livemm
+need write_to "$LMM_DBG/pcp/enabled" 0
 same "list bounds are as before" "$(lists_bounds)" "$bounds"
 check "the wrappers stay, disarmed" loaded livemm_klp_lists
-check "load again, on the same wrappers" lmm_load policies=pcp:enabled=1
+check "on again, on the same wrappers" write_to "$LMM_DBG/pcp/enabled" 1
 check "on" policy_is pcp on
 check "the drain hook is armed" tells hooks '^drain +livepatch .* armed'
-check "rmmod again" rmmod livemm
-check "the livepatch goes by its sysfs switch" lmm_klp_unload
+check "the livepatch goes by its sysfs switch, policy on" lmm_klp_unload
+check "pcp is off, and says why" tells status "^pcp +off .*hook drain: livepatch livemm_klp_lists was disabled"
+same "its lists are as before" "$(lists_bounds)" "$bounds"
+check "rmmod livemm" rmmod livemm
 check "and all again" lmm_load policies=pcp:enabled=1
 check "with new wrappers" loaded livemm_klp_lists
 check "unload all under load" lmm_unload

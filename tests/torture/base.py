@@ -27,7 +27,7 @@ SCRATCH = Path("/dev/shm")
 KLP_LIMIT = 450
 # debugfs-docs/livemm: what a write may be refused with.  The last three are the kernel's: livemm is
 # not loaded, goes away while the file is open, or goes away while the file is being opened.
-REFUSALS = {errno.EOPNOTSUPP, errno.EBUSY, errno.ETIMEDOUT, errno.ECANCELED, errno.EINTR,
+REFUSALS = {errno.EOPNOTSUPP, errno.EBUSY, errno.EAGAIN, errno.ECANCELED, errno.EINTR,
             errno.ENOMEM, errno.ENODEV, errno.ENOENT, errno.EIO, errno.ENXIO}
 MALFORMED = {errno.EINVAL, errno.ERANGE}
 # What the kernel answers when CPUs, memory or settings of its own cannot change now.

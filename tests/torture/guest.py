@@ -355,11 +355,8 @@ class Torture:
     @staticmethod
     def unload() -> str:
         """Take livemm and its livepatches out; what stays, or ""."""
-        def gone() -> bool:
-            return base.rmmod("livemm") in (0, errno.ENOENT)
-
-        if not wait_until(base.KLP_LIMIT, gone):
-            return "livemm"
+        for enabled in base.DEBUGFS.glob("*/enabled"):
+            base.write(enabled, "0", base.REFUSALS)
 
         def patches_gone() -> bool:
             for patch in base.LIVEPATCHES.glob("livemm_klp*"):
@@ -371,7 +368,11 @@ class Torture:
 
         if not wait_until(base.KLP_LIMIT, patches_gone):
             return " ".join(path.name for path in Path("/sys/module").glob("livemm_klp*"))
-        return ""
+
+        def gone() -> bool:
+            return base.rmmod("livemm") in (0, errno.ENOENT)
+
+        return "" if wait_until(base.KLP_LIMIT, gone) else "livemm"
 
     def run(self) -> int:
         """Every phase, until one is wrong."""

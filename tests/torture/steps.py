@@ -49,8 +49,22 @@ def draw_reload(rnd: Random, machine: Machine) -> list[str]:
     return [rnd.choice(["", steps_files.draw_parameter(rnd, machine)[0]]), rnd.choice(["", "held"])]
 
 
+def livepatches_go(seconds: float) -> None:
+    """Disable livepatches of livemm, and unload their modules as far as these go in time."""
+    for patch in sorted(LIVEPATCHES.glob("livemm_klp*")):
+        write(patch / "enabled", "0", KERNEL_REFUSALS)
+    end = time.monotonic() + seconds
+    while modules := list(Path("/sys/module").glob("livemm_klp*")):
+        for module in modules:
+            rmmod(module.name)
+        if time.monotonic() > end:
+            return
+        time.sleep(0.1)
+
+
 def run_reload(guest: Guest, policies: str, how: str = "") -> None:
     def unload() -> int:
+        livepatches_go(5)
         return rmmod("livemm")
 
     gone = steps_abuse.held(guest, unload) if how == "held" else unload()
@@ -64,6 +78,8 @@ def run_livepatch_off(guest: Guest) -> None:
     for patch in sorted(LIVEPATCHES.glob("livemm_klp*")):
         error = write(patch / "enabled", "0", KERNEL_REFUSALS)
         guest.count(f"livepatch off {errno.errorcode.get(error, 'done')}")
+        # A policy comes on again once the old livepatch is unloaded.
+        rmmod(patch.name)
         return
     guest.count("livepatch off absent")
 

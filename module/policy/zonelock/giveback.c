@@ -9,7 +9,7 @@
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 
-#include "hook/klp_port.h"
+#include "hook/klp_link.h"
 #include "compat/pageset.h"
 #include "trace.h"
 #include "hook/entry.h"
