@@ -124,7 +124,7 @@ MECHANISMS: Mapping[str, Mechanism] = {
         ("build", "cache", "metadata")),
     "reserve": Mechanism(
         "the worker makes free blocks ahead of requests", "pageblock", 700,
-        (("pageblock/reserve.c", "\treturn pageblock.vacates && READ_ONCE(pageblock.move_rate);",
+        (("pageblock/means.c", "\treturn pageblock.vacates && READ_ONCE(pageblock.move_rate);",
           "\treturn false;"),),
         ("build", "metadata")),
     "price": Mechanism(
