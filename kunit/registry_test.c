@@ -13,7 +13,7 @@
 
 /* What the fakes answer, and what was done with them. */
 static struct registry_fake {
-	/* Calls: e/d enable/disable, a/x arm/disarm, c configure, f forget. */
+	/* Calls: e/d enable/disable, a/x arm/disarm, c configure. */
 	char log[64];
 	unsigned long listening;	/* BIT() of each policy that events are delivered to */
 	int validate_err;	/* answer of validating, 0 for good settings */
@@ -169,11 +169,6 @@ static void registry_fake_disable(struct lmm_policy *policy)
 	registry_note('d');
 }
 
-static void registry_fake_forget(struct lmm_policy *policy)
-{
-	registry_note('f');
-}
-
 static void registry_fake_configure(struct lmm_policy *policy, const struct lmm_config *new)
 {
 	registry_note('c');
@@ -219,7 +214,6 @@ static int registry_test_init(struct kunit *test)
 	registry_numa = registry_policy(LMM_NUMA, "numa");
 	/* Ops that a policy may lack. */
 	registry_numa.armed = NULL;
-	registry_pcp.forget = registry_fake_forget;
 	return lmm_policy_register(&registry_pcp) ?: lmm_policy_register(&registry_numa);
 }
 
@@ -532,12 +526,12 @@ static void registry_test_unregister_switches_off(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
 	lmm_policy_unregister(&registry_pcp);
-	KUNIT_EXPECT_STREQ(test, "eaxdf", fake.log);
+	KUNIT_EXPECT_STREQ(test, "eaxd", fake.log);
 	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
 	KUNIT_EXPECT_FALSE(test, registry_pcp.counters);
 	/* The registry does not have the policy any more. */
 	lmm_policy_unregister(&registry_pcp);
-	KUNIT_EXPECT_STREQ(test, "eaxdf", fake.log);
+	KUNIT_EXPECT_STREQ(test, "eaxd", fake.log);
 	KUNIT_EXPECT_EQ(test, 0, lmm_policy_register(&registry_pcp));
 }
 
