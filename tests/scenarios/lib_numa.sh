@@ -81,7 +81,8 @@ scanned_rows() {
 }
 
 # left_out SECONDS: scans that were let through and scans that were put off, in so many seconds.
-# PTE updates tell less: on a slow machine a page is armed again as soon as the page was used.
+# PTE updates tell less: on a slow machine a page is armed again as soon as the page was used.  There
+# threads also ask late, so that most scans are due.
 left_out() {
 	_scans=$(counter scans numa) _put_off=$(counter postponed numa)
 	sleep "$1"

