@@ -2,7 +2,8 @@
 """The graphs of module/: dependencies run one way, from layer to layer, without a circle.
 
 Layers, lowest first: compat/; livemm.h and counters; hook/; dispatch and events; control/ and
-policy/common/; policy/<name>/ and record/; main.c.  A file may include files of its own part and
+policy/common/; policy/<name>/ and record/; main.c.  The wrappers of livepatches are modules of
+their own, which link to livemm.ko, and are above it.  A file may include files of its own part and
 of parts on lower layers.  X.c and X.h of one folder are one node of the graph.
 
 A header may declare functions of any file, so a second graph has who calls whom: the functions
@@ -20,12 +21,15 @@ from guests.command import call
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 LAYERS = {"compat": 0, "base": 1, "hook": 2, "dispatch": 3, "control": 4, "policy/common": 4,
-          "record": 5, "main": 6}
+          "record": 5, "main": 6, "wrappers": 7}
+WRAPPERS = ("hook/klp_fallback", "hook/klp_giveback", "hook/klp_lists")
 POLICY_LAYER = 5
 #: Circles of calls that there still are, and why.  The list only becomes shorter.
 KNOWN: dict[frozenset[str], str] = {
     frozenset({"policy/zonelock/giveback", "policy/zonelock/handlers"}):
         "handlers.c has the events and the view of a zone that giveback.c needs",
+    frozenset({"hook/klp_client", "hook/klp_conflict"}):
+        "a livepatch of ours is refused above another's, and another's is told from ours",
 }
 # Functions that the kernel's macros make.
 MADE = re.compile(r"^(?:__|trace_|perf_trace_|trace_event_|init_module|cleanup_module)")
@@ -35,6 +39,8 @@ FILES = {"events": "dispatch", "deliver": "dispatch", "dispatch": "dispatch", "m
 
 def part(node: str) -> str:
     """The part of a file, given without suffix and relative to module/."""
+    if node in WRAPPERS:
+        return "wrappers"
     parts = node.split("/")
     if parts[0] == "policy":
         return "/".join(parts[:2])
