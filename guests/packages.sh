@@ -24,7 +24,7 @@ packages_of() {
 	fuzz) echo build-essential clang-14 gcc-12 libclang-rt-14-dev llvm-14 ;;
 	model) echo build-essential spin ;;
 	lint) echo python3-venv shellcheck sparse ;;
-	tools) echo build-essential curl groff-base openssh-client openssl prometheus \
+	tools) echo ansible-core build-essential curl groff-base openssh-client openssl prometheus \
 		prometheus-alertmanager prometheus-node-exporter python3-click python3-dev \
 		python3-hypothesis python3-jinja2 python3-matplotlib python3-prometheus-client \
 		python3-pytest python3-rich python3-scipy python3-statsmodels python3-venv zsh ;;

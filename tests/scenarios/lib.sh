@@ -167,8 +167,10 @@ lmm_klp_unload() {
 # Livepatches of livemm use livemm, so livemm goes last.
 lmm_unload() {
 	loaded livemm || return 0
-	for _enabled in "$LMM_DBG"/*/enabled; do
-		echo 0 >"$_enabled" || return 1
+	# By parameter: lockdown closes debugfs.
+	for _policy in "$LMM_DBG"/*/enabled; do
+		_policy=${_policy%/enabled}
+		echo "${_policy##*/}:enabled=0" >"$LMM_PARAMS/policies" || return 1
 	done
 	lmm_klp_unload && rmmod livemm
 }

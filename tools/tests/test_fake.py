@@ -4,12 +4,11 @@
 import errno
 import os
 import re
-from pathlib import Path
 
 import knob_tables
 import pytest
 from fake_tree import FakeHost
-from livemmctl.control import PARAMETERS, parse_line
+from livemmctl.control import PARAMETERS
 
 CONTRACT = (knob_tables.ROOT / "tests/scenarios/contract.sh").read_text(encoding="utf-8")
 ERRNOS = {"$inval": errno.EINVAL, "$range": errno.ERANGE}
@@ -42,13 +41,3 @@ def test_it_refuses_as_the_module_does(host: FakeHost, text: str, name: str, wor
     number, said = refused(host, text)
     assert number == ERRNOS[name], os.strerror(number or 0)
     assert words in said
-
-
-@pytest.mark.parametrize("release", [(6, 1), (6, 12)])
-def test_it_has_the_modules_defaults(tmp_path: Path, release: tuple[int, int]) -> None:
-    host = FakeHost.make(tmp_path, release=release)
-    text = CONTRACT.replace("\\\n", "")
-    found = re.findall(r'^(\w+)_defaults="([^"]+)"', text, re.M)
-    assert len(found) > 2
-    for policy, line in found:
-        assert host.kernel.values[policy] == {"enabled": "0"} | parse_line(line)
