@@ -230,6 +230,8 @@ def measure(names: Sequence[str], host: str, image: Image, pairs: int, tree: str
     policy = MECHANISMS[names[0]].policy
     say(f"---- host {host}, {image.name}: {policy}, without {', '.join(names)}")
     whole = run(HOSTS[host], image, [policy], pairs, "-whole")
+    if policy not in whole:
+        raise ToolError(f"{policy}: not on {image.name}")
     for name in names:
         rows = rows_of(policy, whole, run(HOSTS[host], image, [policy], pairs, "-lacks",
                                           build(name, image)))

@@ -30,7 +30,7 @@ def failed(result: guest.Result, least: int, most: int, which: str = "failed") -
 
 
 def instructions(result: guest.Result) -> float:
-    """Millions that all tasks ran, without what counting crossings costs."""
+    """Millions that all tasks ran, without what counting crossings of zone->lock costs."""
     times = sum(count for event in CROSSINGS for count in result["hits"][event].values())
     return float(result["cpu_ns"] - times * result["cost_ns"]) / 1e6
 
@@ -114,7 +114,7 @@ METRICS: Mapping[str, Value] = {
     "pages from another node": events("numa_miss"),
     "hint faults": events("numa_hint_faults"),
     "hint faults of pages of another node": remote_faults,
-    "task_numa_work, us a call": scans(statistics.fmean),
+    "task_numa_work, us of all calls": scans(sum),
     "task_numa_work, us of the longest call": scans(max),
     "changes of a preferred node": flips,
     "pages promoted": events("pgpromote_success"),

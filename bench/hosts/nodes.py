@@ -33,7 +33,7 @@ DATABASE = Host(
     "pages, then to the other; a child every second",
     program("numaload", "-p database"),
     ("us a unit of work", "hint faults", "hint faults of pages of another node", "pages migrated",
-     "task_numa_work, us a call", "changes of a preferred node"),
+     "task_numa_work, us of all calls", "changes of a preferred node"),
     setup=full, nodes=2, without=CMA, shift=SHIFT,
 )
 PHASES = Host(

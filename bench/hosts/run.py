@@ -157,11 +157,13 @@ def confirm(rows: list[HostRow], again: list[HostRow]) -> list[HostRow]:
     """The rows, of which new pairs replace each that only looks different, with a verdict."""
     looks = {(row["policy"], row["metric"]) for row in rows if row["verdict"] in (SUSPECT, LIKELY)}
     new = {key: row for row in again if (key := (row["policy"], row["metric"])) in looks}
-    for row, p in zip(new.values(), holm([row["p"] for row in new.values()]), strict=True):
-        row["p"] = p
-        if p < LEVEL:
-            row["verdict"] = (WORSE if differs(row, more=True) else
-                              BETTER if differs(row, more=False) else NONE)
+    for policy in {policy for policy, _ in new}:
+        family = [row for row in new.values() if row["policy"] == policy]
+        for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
+            row["p"] = p
+            if p < LEVEL:
+                row["verdict"] = (WORSE if differs(row, more=True) else
+                                  BETTER if differs(row, more=False) else NONE)
     # What was not run again, or is 0 throughout when run again, shows no difference.
     return [new.get(key, {**row, "verdict": NONE})
             if (key := (row["policy"], row["metric"])) in looks else row for row in rows]
