@@ -56,12 +56,12 @@ static_assert(AS_RELEASE_ALWAYS > 0);
  * APIs") and 59495740f71f ("ftrace: Let unregister_ftrace_direct_multi() call
  * ftrace_free_filter()"), 6.4.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
-#define lmm_direct_register(ops, addr)		register_ftrace_direct(ops, addr)
-#define lmm_direct_unregister(ops, addr)	unregister_ftrace_direct(ops, addr, false)
-#else
+#if LMM_HAS_DIRECT_MULTI
 #define lmm_direct_register(ops, addr)		register_ftrace_direct_multi(ops, addr)
 #define lmm_direct_unregister(ops, addr)	unregister_ftrace_direct_multi(ops, addr)
+#else
+#define lmm_direct_register(ops, addr)		register_ftrace_direct(ops, addr)
+#define lmm_direct_unregister(ops, addr)	unregister_ftrace_direct(ops, addr, false)
 #endif
 
 /*
@@ -164,7 +164,7 @@ struct alloc_context {
  * Upstream 4e096ae1801e ("mm: convert migrate_pages() to work on folios"), 6.5, and be2d57563822
  * ("mm: change to return bool for folio_isolate_lru()"), 6.3.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#if LMM_HAS_NEW_FOLIO
 #define LMM_MIGRATE_ARGS \
 	struct list_head *from, new_folio_t *get_new_folio, free_folio_t *put_new_folio, \
 	long unsigned int private, enum migrate_mode mode, int reason, \
@@ -425,10 +425,11 @@ struct cma {
 #endif
 
 /*
- * The workqueue for work that may run on any CPU; a kernel from 6.17 on warns of the old name.
+ * The workqueue for work that may run on any CPU; a kernel from 6.17 on warns of the old name, and
+ * 6.12 has the new one too, by way of stable.
  * Upstream 128ea9f6ccfb ("workqueue: Add system_percpu_wq and system_dfl_wq"), 6.17.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#if LMM_HAS_DFL_WQ
 #define lmm_unbound_wq		system_dfl_wq
 #else
 #define lmm_unbound_wq		system_unbound_wq
@@ -438,7 +439,7 @@ struct cma {
  * Timers.
  * Upstream 9779489a31d7 ("hrtimers: Delete hrtimer_init()"), 6.15.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#if LMM_HAS_HRTIMER_SETUP
 #define lmm_hrtimer_setup(timer, handler, clock, mode) \
 	hrtimer_setup(timer, handler, clock, mode)
 #else
@@ -455,10 +456,10 @@ struct cma {
  * Upstream 2c92ca849fcc ("tracing/treewide: Remove second parameter of
  * __assign_str()"), 6.10.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
-#define lmm_assign_str(dst, src)	__assign_str(dst)
-#else
+#if LMM_HAS_ASSIGN_FROM
 #define lmm_assign_str(dst, src)	__assign_str(dst, src)
+#else
+#define lmm_assign_str(dst, src)	__assign_str(dst)
 #endif
 
 #endif /* LIVEMM_COMPAT_COMPAT_H */

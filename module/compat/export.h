@@ -10,12 +10,11 @@
 
 #include <linux/export.h>
 #include <linux/static_call.h>
-#include <linux/version.h>
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
-#define LMM_NS	"LIVEMM"
-#else
+#if LMM_HAS_NS_WORD
 #define LMM_NS	LIVEMM
+#else
+#define LMM_NS	"LIVEMM"
 #endif
 
 /* Suites that include a file which exports export nothing. */
