@@ -488,10 +488,6 @@ static void watermarks_rise_as_the_kernel_raises_them(struct kunit *test)
 	}
 	/* A lowered limit does not lower the boost. */
 	KUNIT_EXPECT_EQ(test, pageblock_boost(4096, 1536, 15000, 241000, 512), 4096UL);
-	/* A boost serves where as much can be reclaimed. */
-	KUNIT_EXPECT_TRUE(test, pageblock_boost_serves(512, 512));
-	KUNIT_EXPECT_FALSE(test, pageblock_boost_serves(512, 511));
-	KUNIT_EXPECT_FALSE(test, pageblock_boost_serves(512, 0));
 }
 
 /* A block of 512 pages, the pages to move to empty it, and the pages out of place. */
@@ -550,32 +546,34 @@ static void what_is_to_be_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pageblock_out_of_place(&block, 512), c->out_of_place);
 }
 
-/* A refusal raises the watermarks, unless the worker can do without what it asked for. */
+/* A request raises the watermarks once, in the slow path, however often it is searched for. */
 static void who_raises_the_watermarks(struct kunit *test)
 {
+	struct pageblock_tried tried = { };
 	enum pageblock_verdict verdict;
+	static const int one, two;
 
 	for (verdict = 0; verdict < PAGEBLOCK_NR_VERDICTS; verdict++) {
-		bool refused = !pageblock_allows(verdict);
-
-		KUNIT_EXPECT_EQ(test, pageblock_boosts(verdict, false, 0), refused);
-		KUNIT_EXPECT_EQ(test, pageblock_boosts(verdict, false, 4), refused);
-		KUNIT_EXPECT_EQ(test, pageblock_boosts(verdict, true, 0), refused);
-		KUNIT_EXPECT_FALSE(test, pageblock_boosts(verdict, true, 4));
+		tried = (struct pageblock_tried){ };
+		KUNIT_EXPECT_EQ(test, pageblock_tried_boosts(&tried, &one, verdict),
+				verdict == PAGEBLOCK_REFUSE_SLOW ||
+				verdict == PAGEBLOCK_REFUSE_GUARDED);
 	}
-}
-
-/* A zone that lacks blocks wakes the worker, but not by a search of the worker itself. */
-static void who_wakes_the_worker(struct kunit *test)
-{
-	KUNIT_EXPECT_TRUE(test, pageblock_wakes(true, false));
-	KUNIT_EXPECT_FALSE(test, pageblock_wakes(true, true));
-	KUNIT_EXPECT_FALSE(test, pageblock_wakes(false, false));
-	KUNIT_EXPECT_FALSE(test, pageblock_wakes(false, true));
+	tried = (struct pageblock_tried){ };
+	KUNIT_EXPECT_FALSE(test, pageblock_tried_boosts(&tried, &one, PAGEBLOCK_REFUSE_FAST));
+	KUNIT_EXPECT_TRUE(test, pageblock_tried_boosts(&tried, &one, PAGEBLOCK_REFUSE_SLOW));
+	KUNIT_EXPECT_FALSE(test, pageblock_tried_boosts(&tried, &one, PAGEBLOCK_REFUSE_SLOW));
+	KUNIT_EXPECT_FALSE(test, pageblock_tried_boosts(&tried, &one, PAGEBLOCK_REFUSE_GUARDED));
+	/* It may mix after a reclaim; its next request raises them again. */
+	pageblock_tried_add(&tried, &one, 10, LIFE);
+	KUNIT_EXPECT_FALSE(test, pageblock_tried_boosts(&tried, &one, PAGEBLOCK_ALLOW_TRIED));
+	KUNIT_EXPECT_FALSE(test, pageblock_tried_boosts(&tried, &one, PAGEBLOCK_REFUSE_FAST));
+	KUNIT_EXPECT_TRUE(test, pageblock_tried_boosts(&tried, &one, PAGEBLOCK_REFUSE_SLOW));
+	/* A task that shares the place. */
+	KUNIT_EXPECT_TRUE(test, pageblock_tried_boosts(&tried, &two, PAGEBLOCK_REFUSE_SLOW));
 }
 
 static struct kunit_case pageblock_core_cases[] = {
-	KUNIT_CASE(who_wakes_the_worker),
 	KUNIT_CASE(who_raises_the_watermarks),
 	KUNIT_CASE_PARAM(verdict_of_a_request, verdict_gen_params),
 	KUNIT_CASE(all_requests),

@@ -287,6 +287,13 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define LMM_FREE_LISTS_MATCH_BLOCKS	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0))
 
 /*
+ * A small movable request takes pages of another type's block without a boost of the watermarks.
+ * Upstream c2f6ea38fc1b ("mm: page_alloc: don't steal single pages from biggest buddy"), 6.15, and
+ * 6.12 by way of stable.
+ */
+#define LMM_SMALL_STEALS		LMM_FREE_LISTS_MATCH_BLOCKS
+
+/*
  * get_pfnblock_migratetype() reads the type of a pageblock; before, the caller gave a mask of the
  * pageblock's flags.
  * Upstream 42f46ed99ac6 ("mm/page_alloc: pageblock flags functions clean up"), 6.17.

@@ -82,37 +82,6 @@ bool pageblock_allows(enum pageblock_verdict verdict)
 }
 
 /**
- * pageblock_boosts() - does a request that was judged raise the watermarks?
- * @verdict: the verdict
- * @cleans: see struct pageblock_request
- * @order: order of the request; 0 if that is not known
- *
- * As a mix does.  But the policy's own worker can do without a larger folio, so nothing is
- * reclaimed for one.
- *
- * Return: true if so.
- */
-bool pageblock_boosts(enum pageblock_verdict verdict, bool cleans, unsigned int order)
-{
-	return !pageblock_allows(verdict) && !(cleans && order);
-}
-
-/**
- * pageblock_wakes() - does a search that was judged wake the worker?
- * @lacks: the zone has fewer blocks than the worker should see to
- * @cleans: see struct pageblock_request
- *
- * The worker knows what its zones lack.  A search of its own, often for a larger folio that is not
- * to be had, would keep the worker from resting.
- *
- * Return: true if so.
- */
-bool pageblock_wakes(bool lacks, bool cleans)
-{
-	return lacks && !cleans;
-}
-
-/**
  * pageblock_pages_but_cma() - free pages that any request may have
  * @pages: free pages of a zone
  * @cma: free pages of CMA memory in the zone
@@ -228,6 +197,32 @@ void pageblock_tried_judged(struct pageblock_tried *tried, enum pageblock_verdic
 }
 
 /**
+ * pageblock_tried_boosts() - does a verdict raise the watermarks?
+ * @tried: place of the task; updated
+ * @owner: the task
+ * @verdict: the verdict on the task's search
+ *
+ * A request raises the watermarks once, as a mix does, though the request is searched for in each
+ * zone, twice, before and after it wakes kswapd.  Only the slow path raises them: most requests that are
+ * refused in the fast path may mix there.  Who can do without pages raises none.
+ *
+ * Return: true if so.
+ */
+bool pageblock_tried_boosts(struct pageblock_tried *tried, const void *owner,
+			    enum pageblock_verdict verdict)
+{
+	bool had = READ_ONCE(tried->boosted) == owner;
+
+	/* The next request begins in the fast path. */
+	if (verdict == PAGEBLOCK_REFUSE_FAST && had)
+		WRITE_ONCE(tried->boosted, NULL);
+	if (had || (verdict != PAGEBLOCK_REFUSE_SLOW && verdict != PAGEBLOCK_REFUSE_GUARDED))
+		return false;
+	WRITE_ONCE(tried->boosted, owner);
+	return true;
+}
+
+/**
  * pageblock_search_asks() - does a question of a search need an answer?
  * @search: the search; updated
  * @order: the order that the kernel asks about
@@ -324,21 +319,6 @@ unsigned long pageblock_boost(unsigned long boost, unsigned long high, int facto
 	if (!most || block * 4 > managed)
 		return boost;
 	return max(boost, min(boost + block, max(most, block)));
-}
-
-/**
- * pageblock_boost_serves() - is there enough to reclaim for a boost?
- * @boost: the boost, in pages
- * @reclaimable: pages of the zone that reclaim may free
- *
- * A request that is refused asks again and again, where a mix would have been the last.  Free pages
- * that a boost keeps from requests for nothing could have the OOM killer act.
- *
- * Return: true if so.
- */
-bool pageblock_boost_serves(unsigned long boost, unsigned long reclaimable)
-{
-	return boost <= reclaimable;
 }
 
 /**

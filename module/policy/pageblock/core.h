@@ -87,7 +87,7 @@ enum pageblock_verdict {
  *	kernel defers the next try
  * @interrupt: the request is of an interrupt
  * @above_high: a movable request; free pages of all types but CMA memory are above the high
- *	watermark
+ *	watermark, without the boost: the request's own boost is not held against it
  * @much_free: another request; pageblock_much_is_free()
  * @away: a refused request would get a page of another node
  * @guarded: the search has found a block that is kept from the request, see pageblock_guards()
@@ -116,8 +116,6 @@ struct pageblock_request {
 enum pageblock_verdict pageblock_judge(const struct pageblock_request *request,
 				       enum pageblock_mode mode);
 bool pageblock_allows(enum pageblock_verdict verdict);
-bool pageblock_boosts(enum pageblock_verdict verdict, bool cleans, unsigned int order);
-bool pageblock_wakes(bool lacks, bool cleans);
 
 /*
  * This many times the high watermark is much free memory.  kswapd frees up to the high watermark
@@ -145,6 +143,7 @@ bool pageblock_compaction_rests(unsigned int order, int failed, unsigned int con
  * @rounds: rounds so far; 0: there is no right to mix
  * @left: searches that the right to mix is still for
  * @vain: the last reclaim found nothing
+ * @boosted: the task that has raised the watermarks for its request; compared, never followed
  */
 struct pageblock_tried {
 	const void *owner;
@@ -152,6 +151,7 @@ struct pageblock_tried {
 	unsigned int rounds;
 	unsigned int left;
 	bool vain;
+	const void *boosted;
 };
 
 unsigned int pageblock_tried_rounds(const struct pageblock_tried *tried, const void *owner,
@@ -159,6 +159,8 @@ unsigned int pageblock_tried_rounds(const struct pageblock_tried *tried, const v
 void pageblock_tried_add(struct pageblock_tried *tried, const void *owner, unsigned long now,
 			 unsigned long life);
 void pageblock_tried_judged(struct pageblock_tried *tried, enum pageblock_verdict verdict);
+bool pageblock_tried_boosts(struct pageblock_tried *tried, const void *owner,
+			    enum pageblock_verdict verdict);
 
 /**
  * enum pageblock_pass - where the kernel is in its search for a fallback
@@ -204,7 +206,6 @@ bool pageblock_guards(bool movable, unsigned int order, unsigned int whole, unsi
 
 unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
 			      unsigned long managed, unsigned long block);
-bool pageblock_boost_serves(unsigned long boost, unsigned long reclaimable);
 u64 pageblock_out_of_place(const struct census_block *block, u64 whole);
 bool pageblock_vacate_hopeless(const struct census_block *block);
 u64 pageblock_vacate_cost(const struct census_block *block, u64 whole);

@@ -165,8 +165,11 @@ static void zone_boost(struct zone *zone, gfp_t gfp)
 					       READ_ONCE(*pageblock.boost_factor),
 					       zone_managed_pages(zone), pageblock_nr_pages);
 
-	/* At the limit, which is reached soon, nothing more is read under zone->lock. */
-	if (raised == boost || !pageblock_boost_serves(raised, zone_reclaimable(zone)))
+	/*
+	 * At the limit, which is reached soon, nothing more is read under zone->lock.  Free pages
+	 * that a boost keeps from requests for nothing could have the OOM killer act.
+	 */
+	if (raised == boost || raised > zone_reclaimable(zone))
 		return;
 	WRITE_ONCE(zone->watermark_boost, raised);
 	if (gfp & __GFP_KSWAPD_RECLAIM)
@@ -199,11 +202,11 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype, b
 	enum pageblock_verdict verdict;
 	bool known = request_read(zone, &request, &ask);
 	bool movable = migratetype == MIGRATE_MOVABLE;
+	unsigned long high = zone->_watermark[WMARK_HIGH];
 
 	request.guarded = guarded;
-	request.above_high = movable && pages > high_wmark_pages(zone);
-	request.much_free = !movable &&
-			    pageblock_much_is_free(pages, zone->_watermark[WMARK_HIGH]);
+	request.above_high = movable && pages > high;
+	request.much_free = !movable && pageblock_much_is_free(pages, high);
 	verdict = pageblock_judge(&request, mode);
 	/* Looking at other zones takes a while, and matters to refusals alone. */
 	request.away = known && !pageblock_allows(verdict) && pageblock_leaves_node(zone, &ask);
@@ -214,8 +217,9 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype, b
 		pageblock_tried_judged(task_tried(), verdict);
 	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, ask.gfp, &request,
 				verdict);
-	/* The flags and the order are 0 where the request is unknown. */
-	if (pageblock_boosts(verdict, request.cleans, ask.order))
+	/* The flags are 0 where the request is unknown. */
+	if (pageblock_tried_boosts(task_tried(), current, verdict) &&
+	    !(LMM_SMALL_STEALS && movable && ask.order < pageblock_order))
 		zone_boost(zone, ask.gfp);
 	return verdict;
 }
@@ -258,7 +262,7 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 {
 	enum pageblock_verdict verdict = PAGEBLOCK_REFUSE_FAST;
 	struct pageblock_search *search;
-	bool asks, lacks, guarded = false;
+	bool asks, guarded = false;
 	unsigned long kept = 0;
 	struct zone *zone;
 
@@ -284,8 +288,7 @@ int pageblock_on_fallback(struct free_area *area, unsigned int order, int migrat
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
 		lmm_count(&lmm_pageblock_policy, COUNT_SEARCHES, 1);
 		verdict = search_judge(zone, migratetype, guarded);
-		lacks = guarded ? pageblock_is_short(zone, kept) : zone_is_short(zone);
-		if (pageblock_wakes(lacks, pageblock_is_worker()))
+		if (guarded ? pageblock_is_short(zone, kept) : zone_is_short(zone))
 			pageblock_worker_ask();
 	}
 	if (!pageblock_search_answer(search, order, verdict, migratetype == MIGRATE_MOVABLE,
@@ -310,7 +313,7 @@ void pageblock_on_mixed(const struct page *page, int got_order)
 	lmm_count(&lmm_pageblock_policy, whole ? COUNT_CLAIMED : COUNT_MIXED, 1);
 	if (!whole)
 		pageblock_remember(page);
-	else if (pageblock_wakes(zone_is_short(page_zone(page)), pageblock_is_worker()))
+	else if (zone_is_short(page_zone(page)))
 		pageblock_worker_ask();
 }
 

@@ -189,8 +189,12 @@ void pageblock_worker_ask(void)
 	 * that the knob has queued sees what has happened.
 	 */
 	smp_mb();
-	/* A worker that may move nothing is woken by the knob. */
-	if (READ_ONCE(pageblock.asked) || !READ_ONCE(pageblock.move_rate) || lmm_worker_deaf())
+	/*
+	 * A worker that may move nothing is woken by the knob.  The worker's own requests do not
+	 * keep it from resting: it knows what its zones lack.
+	 */
+	if (READ_ONCE(pageblock.asked) || !READ_ONCE(pageblock.move_rate) ||
+	    pageblock_is_worker() || lmm_worker_deaf())
 		return;
 	WRITE_ONCE(pageblock.asked, true);
 	lmm_worker_kick(&pageblock.worker);

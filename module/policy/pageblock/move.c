@@ -38,10 +38,7 @@ struct block_move {
 
 static_assert(1U << PAGEBLOCK_FOLIO_ORDER == LMM_MOVE_BATCH);
 
-/*
- * A free page, or a free folio.  kswapd does not reclaim and compact for the sake of a folio; see
- * also pageblock_boosts().
- */
+/* A free page, or a free folio.  kswapd does not reclaim and compact for the sake of a folio. */
 static struct page *target_alloc(const struct block_move *block, unsigned int order)
 {
 	int node = page_to_nid(pfn_to_page(block->move.from));
