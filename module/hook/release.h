@@ -3,8 +3,8 @@
  * release.h - refuse a kernel that we were not built for
  *
  * vermagic can match where the kernel does not: distributions build several kernels of one release
- * name, and weak-modules links a module into the folders of later kernels.  The headers of another
- * build have other structs, and compat.h knows the sources of one distribution alone.
+ * name.  Another build may have other structs, and compat.h knows the sources of one distribution
+ * alone.
  */
 #ifndef LIVEMM_HOOK_RELEASE_H
 #define LIVEMM_HOOK_RELEASE_H
@@ -33,7 +33,7 @@
  * lmm_release_check() - is the running kernel the one we were built for, and a known one?
  *
  * Context: process.
- * Return: 0, or -ENOEXEC with both kernels in the log.
+ * Return: 0, or -ENOEXEC with the reason in the log.
  */
 static inline int lmm_release_check(void)
 {
@@ -41,7 +41,7 @@ static inline int lmm_release_check(void)
 
 	if (strcmp(running->release, LMM_BUILT_FOR) ||
 	    strcmp(running->version, LMM_BUILT_VERSION)) {
-		pr_err("built for kernel %s %s, this is %s %s: rebuild (dkms build --force)\n",
+		pr_err("built for kernel %s %s, this is %s %s: rebuild (dkms build, install --force)\n",
 		       LMM_BUILT_FOR, LMM_BUILT_VERSION, running->release, running->version);
 		return -ENOEXEC;
 	}

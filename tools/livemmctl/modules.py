@@ -36,7 +36,8 @@ PATCHES = "/sys/kernel/livepatch"
 #: Documentation/admin-guide/tainted-kernels.rst.
 TAINTS = {12: "an out-of-tree module", 13: "an unsigned module", 15: "a livepatch"}
 POLL_S = 0.2
-#: A module is loaded with policies on, and the kernel may wait for a transition meanwhile.
+#: On 6.12 the kernel patches thousands of calls while a livepatch loads, which takes minutes on
+#: emulated CPUs.
 MODPROBE_S = 300.0
 #: The least time that rmmod gets, however little is left: most often rmmod ends sooner.
 RMMOD_LEAST_S = 1.0
@@ -286,7 +287,8 @@ def _stays(host: Host, said: str) -> CtlError:
     if host.user_id() != 0:
         return CtlError(words, Exit.DENIED, "run the command as root")
     return CtlError(words, Exit.REFUSED,
-                    "livemmctl hooks tells of a hook that cannot be unhooked")
+                    "livemmctl hooks tells of a hook that cannot be unhooked; or close a file of"
+                    " livemm that is open, as of a recording")
 
 
 def _switch_off(

@@ -281,7 +281,7 @@ def test_census_rows() -> None:
 
 
 def test_state(ctl: Ctl) -> None:
-    assert "(off)" in ctl("state", "pcp").out
+    assert "(empty)" in ctl("state", "pcp").out
     ctl("enable", "pcp")
     assert "DMA32" in ctl("state", "pcp").out
 

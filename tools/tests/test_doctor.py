@@ -91,7 +91,7 @@ def test_it_changes_nothing(well: FakeHost, ctl: Ctl) -> None:
          "CONFIG_LIVEPATCH, !CONFIG_PREEMPT_RT", "not a realtime build"),
         ("/proc/sys/kernel/ftrace_enabled", "0", "livepatch", "fail", "ftrace_enabled", "sysctl"),
         (f"{PARAMETERS}/livepatch", "N", "livepatch", "warn", "livepatch=0", "echo 1"),
-        (f"{PATCH}/enabled", "0", "livepatch", "warn", "switched off from outside", "unload"),
+        (f"{PATCH}/enabled", "0", "livepatch", "warn", "switched off from outside", "rmmod"),
         (f"{PATCH}/transition", "1", "livepatch", "warn", "in transition", "wait"),
         ("/sys/kernel/security/lockdown", "none [integrity] confidentiality", "lockdown", "warn",
          "integrity", "parameters"),
@@ -213,6 +213,8 @@ def test_foreign_livepatch(well: FakeHost, ctl: Ctl) -> None:
     text = HOOKS.replace("idle        0 0 -", "unavailable 0 0 livepatch kpatch_cve holds it", 1)
     well.kernel.put(f"{DEBUGFS}/hooks", text, 0o400)
     check_row(ctl, well, "other livepatches", "warn", "refill")
+    well.kernel.put("/sys/kernel/livepatch/kpatch_cve/transition", "1\n")
+    check_row(ctl, well, "other livepatches", "warn", "kpatch_cve is in transition")
 
 
 @pytest.mark.parametrize(

@@ -83,11 +83,11 @@ def counters(app: App, policies: tuple[str, ...], seconds: float | None) -> None
 @command(("livemmctl state pcp", "the lists of each CPU, and the reason of each bound"))
 @_policies
 def state(app: App, policies: tuple[str, ...]) -> None:
-    """Show the table of each policy. A policy that is off has an empty table."""
+    """Show the table of each policy; empty while the policy is off or being switched."""
     control = app.control()
     texts = {name: control.state(name) for name in chosen(control, policies)}
     app.show({"state": texts}, lambda: "\n".join(
-        f"{name}:\n{text or '(off)'}".rstrip() + "\n" for name, text in texts.items()))
+        f"{name}:\n{text or '(empty)'}".rstrip() + "\n" for name, text in texts.items()))
 
 
 @command(

@@ -37,30 +37,32 @@ def change(app: App, control: ModuleControl, settings: Settings,
 
 @command(
     ("livemmctl enable pcp", "pcp goes on with its present settings"),
-    ("livemmctl enable pcp numa", "both policies, or neither if one is refused"),
+    ("livemmctl enable pcp numa", "neither, if one is refused at once"),
 )
 @click.argument("policies", nargs=-1, required=True, metavar="POLICY...",
                 shell_complete=policy_names)
 @click.option("-t", "--timeout", "limit_s", type=Seconds(0, 86400), default=awaiting.WAIT_S,
               show_default=True, metavar="SECONDS", help="How long to wait for livepatches.")
 def enable(app: App, policies: tuple[str, ...], limit_s: float) -> None:
-    """Switch policies on, all of them or none, and wait for the livepatches that they need.
+    """Switch policies on, and wait for the livepatches that they need.
 
-    A policy whose livepatch is not in force in time goes on to wait, and the command names the
-    tasks that hold the livepatch up. `livemmctl disable` gives the policy up.
+    When the kernel refuses one of them, none comes on. A livepatch that does not come takes down
+    the policies that require it, and no others. A policy whose livepatch is not in force in time
+    goes on to wait, and the command names the tasks that hold the livepatch up. `livemmctl
+    disable` gives the policy up.
     """
     control = app.control()
     change(app, control, {name: {"enabled": "1"} for name in chosen(control, policies)}, limit_s)
 
 
 @command(
-    ("livemmctl disable pcp", "the kernel's own values are back"),
+    ("livemmctl disable pcp", "pcp decides nothing from then on"),
     ("livemmctl disable --all", "every policy"),
 )
 @click.argument("policies", nargs=-1, metavar="POLICY...", shell_complete=policy_names)
 @click.option("--all", "every", is_flag=True, help="Every policy.")
 def disable(app: App, policies: tuple[str, ...], every: bool) -> None:
-    """Switch policies off; the kernel's own values are back."""
+    """Switch policies off at once, and wait, 10 s at most, for the kernel's own values."""
     if bool(policies) == every:
         raise click.UsageError("name the policies, or give --all", click.get_current_context())
     control = app.control()
@@ -113,7 +115,10 @@ def parse_assignments(policy: str, words: tuple[str, ...]) -> dict[str, str]:
 @click.argument("assignment", nargs=-1, required=True, metavar="KNOB=VALUE...",
                 shell_complete=assignments)
 def set_knobs(app: App, policy: str, assignment: tuple[str, ...]) -> None:
-    """Change knobs of a policy, all of them or none; the kernel judges the values."""
+    """Change knobs of a policy, all of them or none; the kernel judges the values.
+
+    Switching on, or another mode, may wait for a livepatch as `livemmctl enable` does.
+    """
     control = app.control()
     (name,) = chosen(control, (policy,))
     change(app, control, {name: parse_assignments(name, assignment)})

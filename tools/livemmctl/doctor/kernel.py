@@ -59,16 +59,17 @@ def livepatch(scene: Scene) -> Finding:
         return fail("the kernel cannot livepatch",
                     "boot a kernel with CONFIG_LIVEPATCH: livemm is built for no other")
     if scene.line("/proc/sys/kernel/ftrace_enabled") == "0":
-        return fail("kernel.ftrace_enabled is 0: no livepatch can work",
+        return fail("kernel.ftrace_enabled is 0: no livepatch and no direct call works",
                     "sysctl kernel.ftrace_enabled=1")
     found = modules.livepatches(scene.host)
     if LivepatchState.TRANSITION in found.values():
         return warn(modules.held_up(scene.host),
-                    "wait, or end those tasks; nothing is lost meanwhile")
+                    "wait, or end those tasks: no livepatch, of whomever, can come or go"
+                    " meanwhile")
     dead = [name for name, state in found.items() if state is LivepatchState.OFF]
     if dead:
         return warn(f"switched off from outside: {', '.join(dead)}",
-                    "livemmctl enable POLICY loads the livepatch again; or livemmctl unload")
+                    f"rmmod {' '.join(dead)}, then livemmctl enable POLICY; or livemmctl unload")
     if scene.line("/sys/module/livemm/parameters/livepatch") in ("N", "0"):
         return warn("the module parameter livepatch=0 forbids hooks by livepatch",
                     "echo 1 > /sys/module/livemm/parameters/livepatch, then off and on again")
@@ -80,11 +81,16 @@ def foreign_livepatches(scene: Scene) -> Finding:
     others = [name for name in scene.host.names(PATCHES) if not modules.is_ours(name)]
     if not others:
         return ok("none")
+    if modules.moving(scene.host) in others:
+        return warn(modules.held_up(scene.host),
+                    "wait, or end those tasks: a policy whose livepatch is not loaded cannot come"
+                    " on meanwhile")
     lost = [hook.name for hook in scene.hooks if "livepatch" in hook.reason
             and any(name in hook.reason for name in others)]
     if lost:
         return warn(f"{', '.join(others)} holds what livemm hooks: {', '.join(lost)}",
-                    "see livemmctl hooks for what is lost; the other livepatch stays")
+                    "livemmctl hooks says what is lost; a policy that went off stays off until it"
+                    " is enabled again")
     return ok(f"{', '.join(others)}; none holds what livemm hooks")
 
 

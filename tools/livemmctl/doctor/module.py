@@ -31,8 +31,9 @@ def dkms(scene: Scene) -> Finding:
                     INSTALL)
     others = sorted({release for _, release, _ in states})
     elsewhere = f" (only for {', '.join(others)})" if others else ""
+    build = f"dkms autoinstall -k {scene.release}" if others else INSTALL
     return fail(f"livemm is not installed for {scene.release}{elsewhere}",
-                f"apt install linux-headers-{scene.release}, then {INSTALL}; if that fails, see"
+                f"apt install linux-headers-{scene.release}, then {build}; if that fails, see"
                 " /var/lib/dkms/livemm/*/build/make.log")
 
 
@@ -54,14 +55,16 @@ def loaded(scene: Scene) -> Finding:
     installed = scene.modinfo("srcversion")
     if running and installed and running != installed:
         return warn("the module that is loaded is not the one installed: an upgrade waits",
-                    "livemmctl unload, then livemmctl load, when it suits you")
+                    "livemmctl profile save NAME, livemmctl unload, livemmctl load, livemmctl"
+                    " profile apply NAME, when it suits you")
     version = scene.line(f"{MODULE}/version")
     if version and version != __version__:
         return warn(f"livemm {version} is loaded, livemmctl is {__version__}",
                     "bring both to one version")
     if scene.line(f"{MODULE}/parameters/off") == "Y":
         return warn("livemm.off=1: every policy is refused",
-                    "remove livemm.off=1 from the kernel command line, or unload and load again")
+                    "if the kernel command line has livemm.off=1: take it out and reboot; else"
+                    " livemmctl unload, then livemmctl load")
     return ok(f"livemm {version or 'of unknown version'} is loaded")
 
 

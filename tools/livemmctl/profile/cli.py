@@ -93,7 +93,7 @@ def list_profiles(app: App) -> None:
 
 
 @_command(
-    ("livemmctl profile apply lists", "every setting, or no change"),
+    ("livemmctl profile apply lists", "every setting, or none if one is refused"),
     ("livemmctl profile apply ./mine.toml --dry-run", "show what would change, and why"),
 )
 @_profile
@@ -101,7 +101,7 @@ def list_profiles(app: App) -> None:
 def apply(app: App, name: str, dry_run: bool) -> None:
     """Set every policy as PROFILE says. When one setting is refused, nothing is changed.
 
-    The kernel judges the values; --dry-run does not ask the kernel.
+    Waits for livepatches as `livemmctl enable` does. The kernel judges the values; --dry-run does not ask the kernel.
     """
     found = store.find(app.host, name)
     changes = _planned(app, found)
