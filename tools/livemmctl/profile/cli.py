@@ -101,7 +101,8 @@ def list_profiles(app: App) -> None:
 def apply(app: App, name: str, dry_run: bool) -> None:
     """Set every policy as PROFILE says. When one setting is refused, nothing is changed.
 
-    Waits for livepatches as `livemmctl enable` does. The kernel judges the values; --dry-run does not ask the kernel.
+    Waits for livepatches as `livemmctl enable` does. The kernel judges the values; --dry-run does
+    not ask the kernel.
     """
     found = store.find(app.host, name)
     changes = _planned(app, found)
