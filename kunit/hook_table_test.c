@@ -156,6 +156,7 @@ static void bad_subscriptions_are_refused(struct kunit *test)
 		{ { .hook = LMM_NR_HOOKS, .modes = LMM_ALL_MODES, .impact = "no hook" }, -EINVAL },
 		{ LMM_USES(DRAIN, NULL), -EINVAL },
 		{ LMM_USES_FOR(REQUEST, WAKE_KSWAPD, "in place of no livepatch"), -EINVAL },
+		{ LMM_USES_FOR(REFILL, DRAIN, "in place of a later row"), -EINVAL },
 		{ LMM_USES(REFILL, "twice"), -EEXIST },
 	};
 	struct lmm_subscription subs[] = { LMM_USES(REFILL, "once"), { } };

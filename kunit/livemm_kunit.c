@@ -43,9 +43,10 @@ STUB(lmm_entry_bpf_links)
 /* switch.c defines its tracepoints; headers that come after define none once more. */
 #undef CREATE_TRACE_POINTS
 #include "switch_test.c"
+#include "klp_test.c"
 
 ADD_SUITES(&hook_table_suite, &comm_suite, &dispatch_suite, &lmm_counters_suite, &numa_suits_suite,
-	   &zones_suite, &lmm_registry_suite, &lmm_switch_suite);
+	   &zones_suite, &lmm_registry_suite, &lmm_switch_suite, &klp_suite);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("KUnit suites of livemm");

@@ -6,7 +6,6 @@
  * The functions of the hook layer below are fakes.
  */
 #include <kunit/test.h>
-#include <linux/delay.h>
 
 #include "../module/control/state.h"
 #include "../module/hook/hook.h"
@@ -22,17 +21,17 @@ static struct registry_fake {
 	int arm_err;		/* answer of arming modes from @arm_err_mode on */
 	unsigned int arm_err_mode;
 	/* A policy that somebody switches off, or NULL: */
+	struct lmm_policy *cut_at_await;	/* while a policy looks for its livepatches */
 	struct lmm_policy *cut_at_arm;		/* while a policy is being armed */
 	struct lmm_policy *cut_at_enable;	/* while the second policy is being enabled */
 	struct lmm_policy *cut_at_configure;	/* while a policy takes new settings */
 	bool hooks_ok;		/* the kernel has the hooks */
 	enum { LOST_NONE, LOST_OPTIONAL, LOST_REQUIRED } lost;	/* a wrapper that is not called */
 	bool regained;		/* there is a hook more than before */
-	/* A cut waits for another task to look at the policy; switch_test_cut_against_look(). */
-	bool slow_cut;
-	bool in_cut;		/* the cut has begun */
-	bool comes_back;	/* the other task has found the policy's hooks ready */
 	int await_err;		/* -EINPROGRESS while a livepatch is being loaded */
+	enum lmm_klp_wish wish;	/* the last one */
+	const char *others;	/* a livepatch of somebody else's in transition, or NULL */
+	unsigned int surveys;
 } fake;
 
 /* A kernel with all hooks, but for the members named. */
@@ -80,7 +79,9 @@ int lmm_hooks_await(unsigned int client, unsigned int mode, enum lmm_klp_wish wi
 {
 	if (fake.await_err)
 		scnprintf(why, len, "livemm_klp_lists is being loaded");
-	WRITE_ONCE(fake.comes_back, !fake.await_err);
+	if (fake.cut_at_await)
+		lmm_policy_cut(fake.cut_at_await);
+	fake.wish = wish;
 	return fake.await_err;
 }
 
@@ -104,6 +105,13 @@ bool lmm_hooks_waits(unsigned int client, char *why, size_t len)
 
 void lmm_klp_survey(void)
 {
+	fake.surveys++;
+}
+
+bool lmm_klp_others_in_transition(char *name, size_t len)
+{
+	strscpy(name, fake.others ?: "", len);
+	return name[0];
 }
 
 /* In place of the functions of deliver.c, which dispatch_test.c has included. */
@@ -114,16 +122,7 @@ static void registry_fake_start(enum lmm_policy_id id)
 
 static void registry_fake_stop(enum lmm_policy_id id)
 {
-	unsigned int ms;
-
 	fake.listening &= ~BIT(id);
-	if (!fake.slow_cut)
-		return;
-	fake.slow_cut = false;
-	WRITE_ONCE(fake.in_cut, true);
-	/* In the middle of lmm_policy_cut(), with interrupts off. */
-	for (ms = 0; ms < 500 && !READ_ONCE(fake.comes_back); ms++)
-		mdelay(1);
 }
 
 #define lmm_events_start	registry_fake_start

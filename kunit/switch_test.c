@@ -5,7 +5,6 @@
  * The suite uses the policies and fakes of registry_test.c and is included after that file.
  */
 #include <kunit/test.h>
-#include <linux/kthread.h>
 
 static enum lmm_policy_state registry_state(struct lmm_policy *policy)
 {
@@ -304,36 +303,40 @@ static void switch_test_goes_on_without_the_optional(struct kunit *test)
 	registry_expect(test, &registry_pcp, true, 8, "eaxdeaxdea");
 }
 
-static int switch_test_looker(void *there)
+/* Off comes while a policy that waits finds its livepatch there: off prevails. */
+static void switch_test_cut_while_looking(struct kunit *test)
 {
-	WRITE_ONCE(*(bool *)there, true);
-	while (!READ_ONCE(fake.in_cut))
-		cond_resched();
-	registry_look();
-	return 0;
-}
-
-/* The livepatch is there while a policy that waits is being cut: off prevails. */
-static void switch_test_cut_against_look(struct kunit *test)
-{
-	struct task_struct *looker;
-	bool there = false;
-
-	KUNIT_ASSERT_GT(test, num_online_cpus(), 1U);
 	fake.await_err = -EINPROGRESS;
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
-	fake.comes_back = false;
 	fake.await_err = 0;
-	looker = kthread_run(switch_test_looker, &there, "livemm_looker");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(looker));
-	get_task_struct(looker);
-	while (!READ_ONCE(there))
-		cond_resched();
-	fake.slow_cut = true;
-	lmm_policy_cut(&registry_pcp);
-	kthread_stop(looker);
-	put_task_struct(looker);
+	fake.cut_at_await = &registry_pcp;
+	registry_look();
 	registry_expect(test, &registry_pcp, false, 8, "");
+}
+
+/* A policy that is on goes on to ask for livepatches that it does not require. */
+static void switch_test_still_asks_when_on(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 8));
+	KUNIT_EXPECT_EQ(test, LMM_KLP_WANTED, fake.wish);
+	registry_look();
+	KUNIT_EXPECT_EQ(test, LMM_KLP_STILL, fake.wish);
+	registry_expect(test, &registry_pcp, true, 8, "ea");
+}
+
+/* What is refused for a livepatch is judged once more after a survey. */
+static void switch_test_surveys_again(struct kunit *test)
+{
+	struct lmm_delta deltas[LMM_NR_POLICIES] = { };
+
+	registry_pcp.mode_knob = 0;
+	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1));
+	deltas[LMM_PCP].keys = BIT(1);
+	deltas[LMM_PCP].value[0] = 2;
+	fake.await_err = -EBUSY;
+	KUNIT_EXPECT_EQ(test, -EBUSY, lmm_control_change(deltas, registry_why));
+	KUNIT_EXPECT_EQ(test, 1U, fake.surveys);
+	registry_expect(test, &registry_pcp, true, 1, "ea");
 }
 
 static struct kunit_case lmm_switch_cases[] = {
@@ -351,7 +354,9 @@ static struct kunit_case lmm_switch_cases[] = {
 	KUNIT_CASE(switch_test_refused_at_once),
 	KUNIT_CASE(switch_test_mode_waits),
 	KUNIT_CASE(switch_test_goes_on_without_the_optional),
-	KUNIT_CASE(switch_test_cut_against_look),
+	KUNIT_CASE(switch_test_cut_while_looking),
+	KUNIT_CASE(switch_test_still_asks_when_on),
+	KUNIT_CASE(switch_test_surveys_again),
 	{}
 };
 

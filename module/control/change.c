@@ -180,7 +180,7 @@ static int change_carry_out(struct lmm_change *change, char *why)
 	if (change->on)
 		lmm_klp_survey();
 	err = change_try(change, why);
-	if (err != -EOPNOTSUPP || change->on)
+	if ((err != -EOPNOTSUPP && err != -EBUSY) || change->on)
 		return err;
 	/* Another livepatch may have gone since the last survey. */
 	lmm_klp_survey();

@@ -67,26 +67,16 @@ struct lmm_node {
 
 static void lmm_status_show(struct seq_file *m, struct lmm_policy *policy)
 {
-	static const char *const words[] = {
-		[LMM_POLICY_OFF] = "off",
-		[LMM_POLICY_WAITING] = "waiting",
-		[LMM_POLICY_LOADING] = "loading",
-		[LMM_POLICY_ON] = "on",
-		[LMM_POLICY_LEAVING] = "leaving",
-	};
 	char why[LMM_WHY_LEN] = "", cannot[LMM_WHY_LEN] = "", mode[32] = "-";
 	enum lmm_policy_state state = lmm_policy_state(policy, why, sizeof(why));
-	const char *word = words[state];
-	unsigned int choice;
+	unsigned int choice = lmm_policy_mode_now(policy);
+	const char *word = lmm_policy_state_name[state];
 
-	rcu_read_lock();
-	choice = lmm_policy_mode(policy, lmm_policy_now(policy));
-	rcu_read_unlock();
 	lmm_policy_waits(policy, why, sizeof(why));
 	if (state == LMM_POLICY_ON)
 		lmm_hooks_silent(policy->id, why, sizeof(why));
-	/* Of a policy that is on: for a livepatch that it does not require. */
-	if (!why[0] && (state == LMM_POLICY_ON || state == LMM_POLICY_WAITING))
+	/* For a livepatch that the policy does not require. */
+	if (!why[0] && state == LMM_POLICY_ON)
 		lmm_hooks_await(policy->id, choice, LMM_KLP_TELL, why, sizeof(why));
 	if (!why[0] && state == LMM_POLICY_ON && policy->reason_show)
 		policy->reason_show(policy, why, sizeof(why));

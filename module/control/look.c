@@ -66,8 +66,13 @@ void lmm_policy_work(struct work_struct *work)
 /* The survey waits for klp_mutex, which may be held for long; tidying up does not. */
 static void lmm_look_worker(struct work_struct *work)
 {
+	char name[MODULE_NAME_LEN];
+
 	lmm_klp_survey();
 	lmm_queue_policies(LMM_ALL_POLICIES);
+	/* The kernel does not tell when the transition ends. */
+	if (lmm_klp_others_in_transition(name, sizeof(name)))
+		lmm_queue(&lmm_look_work, HZ);
 }
 
 /**
@@ -81,7 +86,7 @@ void lmm_look_soon(void)
 }
 
 /**
- * lmm_policy_waits() - what a policy that is loading or leaving waits for
+ * lmm_policy_waits() - what a policy that is waiting, loading or leaving waits for
  * @policy: the policy
  * @why: gets the words; unchanged in another state
  * @len: size of @why
@@ -90,28 +95,37 @@ void lmm_look_soon(void)
  */
 void lmm_policy_waits(const struct lmm_policy *policy, char *why, size_t len)
 {
-	if (!lmm_policy_busy(policy) || lmm_hooks_waits(policy->id, why, len))
-		return;
-	scnprintf(why, len, "%s", READ_ONCE(policy->state) == LMM_POLICY_LOADING ?
-		  "the policy starts" : "values are restored");
+	enum lmm_policy_state state = READ_ONCE(policy->state);
+
+	if (state == LMM_POLICY_WAITING)
+		lmm_hooks_await(policy->id, lmm_policy_mode_now(policy), LMM_KLP_TELL, why, len);
+	else if (lmm_policy_busy(policy) && !lmm_hooks_waits(policy->id, why, len))
+		scnprintf(why, len, "%s", state == LMM_POLICY_LOADING ? "the policy starts" :
+			  "values are restored");
+}
+
+/* Does the policy wait? */
+static bool lmm_policy_watch(const struct lmm_policy *policy)
+{
+	enum lmm_policy_state state = READ_ONCE(policy->state);
+	char why[LMM_WHY_LEN] = "";
+
+	if (state == LMM_POLICY_OFF || state == LMM_POLICY_ON)
+		return false;
+	lmm_policy_waits(policy, why, sizeof(why));
+	if ((jiffies - READ_ONCE(policy->since)) / WATCH_JIFFIES == 1)
+		pr_notice("livemm: %s has been %s for %u s: %s\n", policy->name,
+			  lmm_policy_state_name[state], WATCH_JIFFIES / HZ, why);
+	return true;
 }
 
 static void lmm_watch_worker(struct work_struct *work)
 {
-	char why[LMM_WHY_LEN] = "";
 	struct lmm_policy *policy;
 	bool again = false;
 
-	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
-		if (!lmm_policy_busy(policy))
-			continue;
-		again = true;
-		lmm_policy_waits(policy, why, sizeof(why));
-		if ((jiffies - READ_ONCE(policy->since)) / WATCH_JIFFIES == 1)
-			pr_notice("livemm: %s has been %s for %u s: %s\n", policy->name,
-				  READ_ONCE(policy->state) == LMM_POLICY_LOADING ? "loading" :
-				  "leaving", WATCH_JIFFIES / HZ, why);
-	}
+	lmm_for_each_policy(policy, LMM_ALL_POLICIES)
+		again |= lmm_policy_watch(policy);
 	if (again)
 		lmm_queue(&lmm_watch_work, WATCH_JIFFIES);
 }

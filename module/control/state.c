@@ -29,6 +29,14 @@ static DEFINE_SPINLOCK(lmm_state_lock);
 
 static DECLARE_WAIT_QUEUE_HEAD(lmm_state_changed);
 
+const char *const lmm_policy_state_name[] = {
+	[LMM_POLICY_OFF] = "off",
+	[LMM_POLICY_WAITING] = "waiting",
+	[LMM_POLICY_LOADING] = "loading",
+	[LMM_POLICY_ON] = "on",
+	[LMM_POLICY_LEAVING] = "leaving",
+};
+
 /* Under lmm_state_lock. */
 static void lmm_state_set(struct lmm_policy *policy, enum lmm_policy_state state)
 {
@@ -204,6 +212,23 @@ enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, siz
 		strscpy(why, policy->off_reason, len);
 	spin_unlock_irq(&lmm_state_lock);
 	return state;
+}
+
+/**
+ * lmm_policy_mode_now() - the mode that is published
+ * @policy: a registered policy
+ *
+ * Context: any.
+ * Return: the mode.
+ */
+unsigned int lmm_policy_mode_now(const struct lmm_policy *policy)
+{
+	unsigned int mode;
+
+	rcu_read_lock();
+	mode = lmm_policy_mode(policy, lmm_policy_now(policy));
+	rcu_read_unlock();
+	return mode;
 }
 
 /* A policy that is cut in the state loading is taken down before the state changes. */

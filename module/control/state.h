@@ -16,6 +16,9 @@ void lmm_policy_stop(struct lmm_policy *policy, const char *why);
 void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state);
 enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, size_t len);
 void lmm_policies_wait(unsigned int named, unsigned int timeout_ms);
+unsigned int lmm_policy_mode_now(const struct lmm_policy *policy);
+
+extern const char *const lmm_policy_state_name[];
 
 /**
  * lmm_policy_busy() - is a policy between two states?

@@ -79,16 +79,6 @@ static bool lmm_mode_supported(struct lmm_policy *policy, unsigned int mode, cha
 	return lmm_hooks_supported(policy->id, mode, why, len);
 }
 
-static unsigned int lmm_mode_now(const struct lmm_policy *policy)
-{
-	unsigned int mode;
-
-	rcu_read_lock();
-	mode = lmm_policy_mode(policy, lmm_policy_now(policy));
-	rcu_read_unlock();
-	return mode;
-}
-
 /**
  * lmm_policy_supported() - can this kernel run the policy, in any mode?
  * @policy: a registered policy
@@ -106,7 +96,7 @@ bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len)
 	for (mode = 0; mode < modes; mode++)
 		if (lmm_mode_supported(policy, mode, why, len))
 			return true;
-	return lmm_mode_supported(policy, lmm_mode_now(policy), why, len);
+	return lmm_mode_supported(policy, lmm_policy_mode_now(policy), why, len);
 }
 
 /**
@@ -141,7 +131,7 @@ bool lmm_policy_changes(const struct lmm_policy *policy, const struct lmm_config
 bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config *want)
 {
 	return want->enabled && (READ_ONCE(policy->state) != LMM_POLICY_ON ||
-				 lmm_policy_mode(policy, want) != lmm_mode_now(policy));
+				 lmm_policy_mode(policy, want) != lmm_policy_mode_now(policy));
 }
 
 /**
@@ -236,7 +226,7 @@ static int lmm_policy_switch_on(struct lmm_policy *policy, const struct lmm_conf
 /* Go on with a policy that waits, with the published settings. */
 static void lmm_policy_go_on(struct lmm_policy *policy)
 {
-	unsigned int cuts = lmm_policy_cuts(policy), mode = lmm_mode_now(policy);
+	unsigned int cuts = lmm_policy_cuts(policy), mode = lmm_policy_mode_now(policy);
 	const struct lmm_config *config = lmm_policy_now(policy);
 	char why[LMM_WHY_LEN] = "";
 	int err = -EOPNOTSUPP;
@@ -262,7 +252,7 @@ static void lmm_policy_go_on(struct lmm_policy *policy)
  */
 void lmm_policy_look(struct lmm_policy *policy)
 {
-	unsigned int mode = lmm_mode_now(policy);
+	unsigned int mode = lmm_policy_mode_now(policy);
 	char why[LMM_WHY_LEN];
 	bool required, lost;
 
@@ -274,6 +264,8 @@ void lmm_policy_look(struct lmm_policy *policy)
 			lmm_policy_give_up(policy, why);
 		else if (lost || lmm_hooks_regained(policy->id, mode))
 			lmm_policy_down(policy, LMM_POLICY_WAITING);
+		else
+			lmm_hooks_await(policy->id, mode, LMM_KLP_STILL, why, sizeof(why));
 	}
 	if (READ_ONCE(policy->state) == LMM_POLICY_WAITING)
 		lmm_policy_go_on(policy);
@@ -334,7 +326,7 @@ static int lmm_policy_change(struct lmm_policy *policy, struct lmm_config **want
 
 	switch (READ_ONCE(policy->state)) {
 	case LMM_POLICY_ON:
-		if (lmm_policy_mode(policy, *want) != lmm_mode_now(policy))
+		if (lmm_policy_mode(policy, *want) != lmm_policy_mode_now(policy))
 			return lmm_policy_remode(policy, want, cuts, why);
 		/* A policy that is cut after the next line is tidied up with any settings. */
 		if (READ_ONCE(policy->cuts) != cuts)

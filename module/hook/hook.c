@@ -32,8 +32,8 @@ u64 __percpu *lmm_hook_hits;
  * A hook that fails is unavailable with the reason; livemm goes on without it.
  *
  * Context: process, may sleep.
- * Return: 0, -ENOMEM, -EOPNOTSUPP when nothing at all can be looked up, or -ENOEXEC when structs
- * of the kernel have other sizes than in the headers.
+ * Return: 0, -ENOMEM, -EOPNOTSUPP when nothing at all can be looked up, -ENOEXEC when structs
+ * of the kernel have other sizes than in the headers, or the errno of lmm_klp_watch_start().
  */
 int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(void))
 {
@@ -261,12 +261,14 @@ static void row_pin(struct lmm_hook *hook, int err)
 		pr_err("hook %s: livemm is being unloaded\n", hook->name);
 }
 
-/* Does a policy use the row in its mode? */
-static bool row_used(const struct lmm_hook *hook, u32 user)
+/* Does a client use the row in its mode?  What it prefers has been armed before, if at all. */
+static bool row_used(const struct lmm_hook *hook, unsigned int client, unsigned int mode)
 {
+	u32 user = LMM_USER(client, mode);
+
 	if (!(hook->users & user))
 		return false;
-	return !(hook->fallback_users & user) || !hook_armable(&lmm_hooks[hook->fallback_for]);
+	return !(hook->fallback_users & user) || !lmm_hook_armed(client, hook->fallback_for);
 }
 
 /* Wrappers that may be armed and that a user uses, or with @required requires. */
@@ -291,11 +293,11 @@ static u32 livepatch_functions(u32 user, bool required)
  * @why: what is waited for, or why a wrapper does not come
  * @len: size of @why
  *
- * Wrappers that the policy uses and does not require are asked for, and not waited for.  With
- * LMM_KLP_TELL and all that is required live, @why is about these.
+ * With all that is required live, wrappers that the policy uses and does not require are asked for
+ * as well, and not waited for.  @why is about these then.
  *
  * Context: process; waits for nobody.
- * Return: see lmm_klp_await().
+ * Return: see lmm_klp_await(), of the wrappers that are required.
  */
 int lmm_hooks_await(unsigned int client, unsigned int mode, enum lmm_klp_wish wish, char *why,
 		    size_t len)
@@ -304,10 +306,8 @@ int lmm_hooks_await(unsigned int client, unsigned int mode, enum lmm_klp_wish wi
 	u32 others = livepatch_functions(LMM_USER(client, mode), false) & ~required;
 	int err = lmm_klp_await(required, wish, why, len);
 
-	if (!err && wish == LMM_KLP_TELL)
-		return lmm_klp_await(others, wish, why, len);
 	if (!err)
-		lmm_klp_ask(others, wish);
+		lmm_klp_await(others, wish, why, len);
 	return err;
 }
 
@@ -358,7 +358,7 @@ bool lmm_hooks_regained(unsigned int client, unsigned int mode)
 
 	lmm_for_each_hook(hook)
 		if (!(hook->armed & BIT(client)) && !hook->refused && hook_armable(hook) &&
-		    row_used(hook, LMM_USER(client, mode)))
+		    row_used(hook, client, mode))
 			return true;
 	return false;
 }
@@ -411,7 +411,7 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 	int err;
 
 	lmm_for_each_hook(hook) {
-		if (!row_used(hook, user))
+		if (!row_used(hook, client, mode))
 			continue;
 		lmm_row_obstacle(hook, obstacle, sizeof(obstacle));
 		if (!obstacle[0] && !hook_armable(hook))

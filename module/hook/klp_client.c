@@ -8,7 +8,7 @@
  * somebody disables the livepatch.  Each change is told to control, which then looks at policies.
  *
  * One livepatch is in transition at a time; the kernel refuses the next one with -EBUSY.  So the
- * next module is asked for when the last one is live.
+ * next module is asked for when the last one is live, or does not come.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -29,6 +29,8 @@
 
 /* Tries to load a module that the kernel refuses because another one is in transition. */
 #define TRIES_MAX	5
+/* A module that was asked for holds up the next one, or the next try, for so long. */
+#define RETRY_JIFFIES	(2 * HZ)
 
 /**
  * struct lmm_livepatch - a livepatch module
@@ -39,9 +41,9 @@
  * @live: every task runs the wrappers of @patch
  * @dead: somebody disables @patch
  * @replaced: a cumulative livepatch is about to replace @patch, at the last survey
- * @to_ask: modprobe is to be asked for the module
+ * @to_ask: modprobe is to be asked for the module, when no other one is on its way
  * @asked: modprobe was asked, and the module's init has not begun
- * @tries: how often modprobe was asked since somebody wanted the module
+ * @refused: how often the kernel has refused the module since somebody wanted it
  * @err: why the last try has failed; 0 if it has not
  *
  * Members from @patch on are under livepatch_lock.
@@ -56,7 +58,7 @@ struct lmm_livepatch {
 	bool replaced;
 	bool to_ask;
 	bool asked;
-	unsigned int tries;
+	unsigned int refused;
 	int err;
 };
 
@@ -210,145 +212,132 @@ const char *lmm_klp_module(enum lmm_klp_function function)
 	return livepatch_of(function)->module;
 }
 
-/* Modprobe may hang: the kernel waits for its begin only. */
-static void ask_worker(struct work_struct *work)
+/* Under livepatch_lock. */
+static struct lmm_livepatch *next_to_ask(void)
 {
-	struct lmm_livepatch *lp;
-	bool ask;
-	int err;
+	struct lmm_livepatch *lp, *next = NULL;
 
 	for_each_livepatch(lp) {
-		spin_lock(&livepatch_lock);
-		ask = lp->to_ask && !lp->patch;
-		lp->to_ask = false;
-		spin_unlock(&livepatch_lock);
-		err = ask ? request_module_nowait("%s", lp->module) : 0;
-		if (err >= 0)
-			continue;
-		spin_lock(&livepatch_lock);
-		/* While the machine goes to sleep, no program runs. */
-		if (err == -EBUSY)
-			lp->to_ask = true;
-		else
-			lp->err = err;
-		spin_unlock(&livepatch_lock);
-		if (err == -EBUSY)
-			schedule_delayed_work(&ask_work, HZ);
-		else
-			lmm_klp_changed(false);
-	}
-}
-
-/* Under livepatch_lock. */
-static void ask(struct lmm_livepatch *lp, enum lmm_klp_wish wish)
-{
-	if (wish == LMM_KLP_WANTED)
-		lp->tries = 0;
-	else if (wish == LMM_KLP_TELL || lp->asked)
-		return;
-	lp->tries++;
-	lp->err = 0;
-	lp->asked = true;
-	lp->to_ask = true;
-	schedule_delayed_work(&ask_work, 0);
-}
-
-/* Under livepatch_lock. */
-static bool any_coming(void)
-{
-	const struct lmm_livepatch *lp;
-
-	for_each_livepatch(lp)
 		if (state_of(lp, 0) == LMM_KLP_COMING)
-			return true;
-	return false;
+			return NULL;
+		if (lp->to_ask && !next)
+			next = lp;
+	}
+	return next;
 }
 
-/* An absent livepatch: ask for it, unless another one is to come first.  Under livepatch_lock. */
+/* Modprobe may hang: the kernel waits for its begin only. */
+static void ask_next(void)
+{
+	struct lmm_livepatch *lp;
+	int err;
+
+	spin_lock(&livepatch_lock);
+	lp = next_to_ask();
+	if (lp) {
+		lp->to_ask = false;
+		lp->asked = true;
+	}
+	spin_unlock(&livepatch_lock);
+	if (!lp)
+		return;
+	err = request_module_nowait("%s", lp->module);
+	if (err < 0) {
+		spin_lock(&livepatch_lock);
+		lp->asked = false;
+		lp->err = err;
+		spin_unlock(&livepatch_lock);
+		lmm_klp_changed(false);
+	}
+	schedule_delayed_work(&ask_work, RETRY_JIFFIES);
+}
+
+/* Where this module does not load after all, modprobe would load it once more. */
+static void ask_worker(struct work_struct *work)
+{
+	if (READ_ONCE(THIS_MODULE->state) == MODULE_STATE_LIVE)
+		ask_next();
+	else
+		schedule_delayed_work(&ask_work, 1);
+}
+
+/* An absent livepatch: have modprobe asked for it.  Under livepatch_lock. */
 static int fetch(struct lmm_livepatch *lp, enum lmm_klp_wish wish, char *why, size_t len)
 {
-	bool coming = any_coming();
-
-	if (!coming && (wish == LMM_KLP_WANTED || !lp->err ||
-			(lp->err == -EBUSY && lp->tries < TRIES_MAX)))
-		ask(lp, wish);
-	if (!lp->err || coming) {
-		scnprintf(why, len, "%s is %s; if nothing happens, try modprobe %s", lp->module,
-			  lp->asked ? "being loaded" : "not loaded", lp->module);
-		return -EINPROGRESS;
+	if (wish == LMM_KLP_WANTED) {
+		lp->asked = false;
+		lp->refused = 0;
+		lp->err = 0;
 	}
-	scnprintf(why, len, "%s cannot be loaded (%d); see dmesg", lp->module,
-		  lp->err);
-	return lp->err;
+	if (lp->err == -EBUSY && lp->refused < TRIES_MAX)
+		lp->err = 0;
+	if (lp->err) {
+		scnprintf(why, len, "%s cannot be loaded (%d); see dmesg", lp->module, lp->err);
+		return lp->err;
+	}
+	scnprintf(why, len, "%s is %s; if nothing happens, try modprobe %s", lp->module,
+		  lp->asked ? "being loaded" : "not loaded", lp->module);
+	if (wish != LMM_KLP_TELL && !lp->asked) {
+		lp->to_ask = true;
+		schedule_delayed_work(&ask_work, lp->refused ? RETRY_JIFFIES : 0);
+	}
+	return -EINPROGRESS;
+}
+
+/* Under livepatch_lock; @others: the livepatch of somebody else's that is in transition, or "". */
+static int await(struct lmm_livepatch *lp, u32 functions, enum lmm_klp_wish wish,
+		 const char *others, char *why, size_t len)
+{
+	switch (state_of(lp, functions)) {
+	case LMM_KLP_LIVE:
+		return 0;
+	case LMM_KLP_COMING:
+		scnprintf(why, len, "livepatch %s is in transition", lp->module);
+		return -EINPROGRESS;
+	case LMM_KLP_ABSENT:
+		if (!others[0])
+			return fetch(lp, wish, why, len);
+		scnprintf(why, len, "livepatch %s is in transition; try again after that", others);
+		return wish == LMM_KLP_STILL ? -EINPROGRESS : -EBUSY;
+	default:
+		scnprintf(why, len, "livepatch %s was %s; unload it (rmmod) and try again",
+			  lp->module, lp->replaced ? "replaced" : "disabled or replaced");
+		return -EBUSY;
+	}
 }
 
 /**
- * lmm_klp_await() - are wrappers live?  If not, have the next livepatch of theirs loaded
+ * lmm_klp_await() - are wrappers live?  If not, have their livepatches loaded, one after the other
  * @functions: BIT(enum lmm_klp_function) of each; none has an obstacle, see lmm_row_obstacle()
  * @wish: how the caller asks
  * @why: what is waited for, or why the wrappers do not come
  * @len: size of @why
  *
  * Context: process; waits for nobody.
- * Return: 0; -EINPROGRESS: control is told when something has changed; -EBUSY when a livepatch is
- * dead and still loaded, or one of somebody else's is in transition; or the errno of the kernel.
+ * Return: 0; -EINPROGRESS: control is told when something has changed, or, while a livepatch of
+ * somebody else's is in transition, looks again by itself; -EBUSY when a livepatch is dead and
+ * still loaded, or for a new wish beside such a transition; or the errno of the kernel.
  */
 int lmm_klp_await(u32 functions, enum lmm_klp_wish wish, char *why, size_t len)
 {
-	char name[MODULE_NAME_LEN];
-	bool others = lmm_klp_others_in_transition(name, sizeof(name));
+	char others[MODULE_NAME_LEN], words[LMM_WHY_LEN];
 	struct lmm_livepatch *lp;
-	int err = 0;
+	int err = 0, one;
 
+	lmm_klp_others_in_transition(others, sizeof(others));
 	spin_lock(&livepatch_lock);
 	for_each_livepatch(lp) {
-		u32 wanted = functions & lp->functions;
-
-		if (!wanted || err)
+		if (!(functions & lp->functions))
 			continue;
-		switch (state_of(lp, wanted)) {
-		case LMM_KLP_LIVE:
-			continue;
-		case LMM_KLP_COMING:
-			scnprintf(why, len, "livepatch %s is in transition", lp->module);
-			err = -EINPROGRESS;
-			continue;
-		case LMM_KLP_ABSENT:
-			if (!others) {
-				err = fetch(lp, wish, why, len);
-				continue;
-			}
-			scnprintf(why, len, "livepatch %s is in transition; try again after that",
-				  name);
-			break;
-		default:
-			scnprintf(why, len, "livepatch %s was %s; unload it (rmmod) and try again",
-				  lp->module,
-				  lp->replaced ? "replaced" : "disabled or replaced");
+		one = await(lp, functions & lp->functions, wish, others, words, sizeof(words));
+		if (one && (!err || err == -EINPROGRESS)) {
+			if (one != err)
+				strscpy(why, words, len);
+			err = one;
 		}
-		err = -EBUSY;
 	}
 	spin_unlock(&livepatch_lock);
 	return err;
-}
-
-/**
- * lmm_klp_ask() - have wrappers loaded that nobody waits for
- * @functions: BIT(enum lmm_klp_function) of each
- * @wish: how the caller asks
- *
- * Context: process; waits for nobody.
- */
-void lmm_klp_ask(u32 functions, enum lmm_klp_wish wish)
-{
-	struct lmm_livepatch *lp;
-
-	spin_lock(&livepatch_lock);
-	for_each_livepatch(lp)
-		if (functions & lp->functions && !lp->patch &&
-		    (wish == LMM_KLP_WANTED || !lp->err))
-			ask(lp, wish);
-	spin_unlock(&livepatch_lock);
 }
 
 /**
@@ -374,11 +363,6 @@ void lmm_klp_mark(bool (*is_replaced)(const struct klp_func *func))
 	spin_unlock(&livepatch_lock);
 }
 
-static int klp_pre_patch(struct klp_object *obj)
-{
-	return lmm_klp_may_patch(obj);
-}
-
 static void livepatch_set(const struct klp_object *obj, bool live)
 {
 	struct lmm_livepatch *lp;
@@ -389,6 +373,7 @@ static void livepatch_set(const struct klp_object *obj, bool live)
 	lp->dead = !live;
 	spin_unlock(&livepatch_lock);
 	lmm_klp_changed(!live);
+	mod_delayed_work(system_wq, &ask_work, 0);
 }
 
 static void klp_post_patch(struct klp_object *obj)
@@ -396,13 +381,8 @@ static void klp_post_patch(struct klp_object *obj)
 	livepatch_set(obj, true);
 }
 
-static void klp_pre_unpatch(struct klp_object *obj)
-{
-	livepatch_set(obj, false);
-}
-
-/* The only sign of a transition that was reversed. */
-static void klp_post_unpatch(struct klp_object *obj)
+/* Before the first task leaves the wrappers, and after the last, when a transition is reversed. */
+static void klp_unpatch(struct klp_object *obj)
 {
 	livepatch_set(obj, false);
 }
@@ -451,6 +431,7 @@ static void livepatch_come(struct lmm_livepatch *lp, struct klp_patch *patch, u3
 	lp->live = false;
 	lp->dead = false;
 	lp->replaced = false;
+	lp->to_ask = false;
 	lp->asked = false;
 	lp->err = 0;
 	spin_unlock(&livepatch_lock);
@@ -463,6 +444,7 @@ static void livepatch_go(struct lmm_livepatch *lp, int err)
 	lp->live = false;
 	lp->asked = false;
 	lp->err = err;
+	lp->refused += !!err;
 	spin_unlock(&livepatch_lock);
 	lmm_klp_changed(false);
 }
@@ -486,17 +468,17 @@ int lmm_klp_enable(struct klp_patch *patch)
 	lmm_klp_survey();
 	functions = funcs_choose(patch->objs->funcs);
 	patch->objs->callbacks = (struct klp_callbacks){
-		.pre_patch = klp_pre_patch,
+		.pre_patch = lmm_klp_may_patch,
 		.post_patch = klp_post_patch,
-		.pre_unpatch = klp_pre_unpatch,
-		.post_unpatch = klp_post_unpatch,
+		.pre_unpatch = klp_unpatch,
+		.post_unpatch = klp_unpatch,
 	};
 	livepatch_come(lp, patch, functions);
 	err = functions ? klp_enable_patch(patch) : -ENODEV;
 	if (err) {
+		livepatch_go(lp, err);
 		pr_err("%s: no livepatch: %s (%d)\n", lp->module,
 		       functions ? "the kernel refused it" : "no function can be wrapped", err);
-		livepatch_go(lp, err);
 	}
 	return err;
 }

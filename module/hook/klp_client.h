@@ -32,7 +32,8 @@ enum lmm_klp_state {
 /**
  * enum lmm_klp_wish - how somebody asks whether wrappers are live
  * @LMM_KLP_TELL: only says; nothing is loaded
- * @LMM_KLP_STILL: waits already; what could not be loaded is not asked for again
+ * @LMM_KLP_STILL: waits already; what could not be loaded is not asked for again, but for a module
+ *	that was refused because another livepatch was in transition
  * @LMM_KLP_WANTED: has just begun to want them, whatever has failed before
  */
 enum lmm_klp_wish {
@@ -48,14 +49,13 @@ bool lmm_klp_is_ours(const char *name);
 enum lmm_klp_state lmm_klp_state(enum lmm_klp_function function);
 const char *lmm_klp_module(enum lmm_klp_function function);
 int lmm_klp_await(u32 functions, enum lmm_klp_wish wish, char *why, size_t len);
-void lmm_klp_ask(u32 functions, enum lmm_klp_wish wish);
 void lmm_klp_mark(bool (*is_replaced)(const struct klp_func *func));
 
 /* klp_conflict.c */
 void lmm_klp_survey(void);
 bool lmm_klp_covered(const struct lmm_hook *hook, char *why, size_t len);
 bool lmm_klp_others_in_transition(char *name, size_t len);
-int lmm_klp_may_patch(const struct klp_object *obj);
+int lmm_klp_may_patch(struct klp_object *obj);
 void lmm_klp_changed(bool leaves);
 int lmm_klp_watch_start(void (*changed)(void));
 void lmm_klp_watch_stop(void);

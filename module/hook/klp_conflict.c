@@ -308,7 +308,7 @@ bool lmm_klp_others_in_transition(char *name, size_t len)
  * Return: 0, -EBUSY when another livepatch holds one of the functions, -EOPNOTSUPP when that cannot
  * be seen.
  */
-int lmm_klp_may_patch(const struct klp_object *obj)
+int lmm_klp_may_patch(struct klp_object *obj)
 {
 	const struct klp_patch *patch;
 	const struct klp_func *func;
@@ -358,6 +358,25 @@ void lmm_klp_changed(bool leaves)
 	tell_changed();
 }
 
+/* Ours use this module, so one that is there before this module is of another livemm. */
+static int old_ones_refuse(void)
+{
+	struct module *mod;
+	int err = 0;
+
+	if (!module_list)
+		return 0;
+	rcu_read_lock();
+	list_for_each_entry_rcu(mod, module_list, list) {
+		if (READ_ONCE(mod->state) != MODULE_STATE_LIVE || !lmm_klp_is_ours(mod->name))
+			continue;
+		pr_err("%s of another livemm is loaded; unload it first\n", mod->name);
+		err = -EEXIST;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
 static int symbols_find(void)
 {
 	char why[LMM_WHY_LEN];
@@ -377,7 +396,7 @@ static int symbols_find(void)
 	klp_lock = mutex;
 	klp_transition = LMM_SYMBOL(struct klp_patch *, "klp_transition_patch", why, sizeof(why));
 	module_list = lmm_symbol_list_of("modules", &THIS_MODULE->list, why, sizeof(why));
-	return 0;
+	return old_ones_refuse();
 }
 
 /**
@@ -385,7 +404,8 @@ static int symbols_find(void)
  * @changed: called when anything may have changed for a policy; must not wait for anything
  *
  * Context: process, may sleep; killable.
- * Return: 0, -EINTR when killed, or what the kernel refused the notifier with.
+ * Return: 0, -EINTR when killed, -EEXIST beside a livepatch module of another livemm, or what the kernel
+ * refused the notifier with.
  */
 int lmm_klp_watch_start(void (*changed)(void))
 {

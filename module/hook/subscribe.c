@@ -18,7 +18,8 @@ static bool subscription_sound(const struct lmm_subscription *sub)
 	if ((unsigned int)sub->hook >= LMM_NR_HOOKS || !sub->modes || !sub->impact ||
 	    sub->required & ~sub->modes)
 		return false;
-	return !sub->fallback || lmm_hooks[sub->fallback_for].mech == LMM_MECH_LIVEPATCH;
+	return !sub->fallback || (sub->fallback_for < sub->hook &&
+				  lmm_hooks[sub->fallback_for].mech == LMM_MECH_LIVEPATCH);
 }
 
 static int hook_subscribe(unsigned int client, const struct lmm_subscription *sub)

@@ -87,7 +87,7 @@ struct lmm_hook_alternative {
  * @modes: BIT() of each mode that uses the row
  * @required: BIT() of each mode that cannot work without the row; a subset of @modes
  * @fallback: the row is used only where @fallback_for cannot be used
- * @fallback_for: the row that the client prefers; of a livepatch
+ * @fallback_for: the row that the client prefers; of a livepatch, and before @hook
  * @impact: what the client loses without the row, for people
  */
 struct lmm_subscription {
@@ -245,12 +245,6 @@ extern u64 __percpu *lmm_hook_hits;
 static inline void lmm_hook_hit(enum lmm_hook_id id)
 {
 	this_cpu_inc(lmm_hook_hits[id]);
-}
-
-/* Is a row one of these wrappers, BIT(enum lmm_klp_function) each? */
-static inline bool lmm_hook_wraps(const struct lmm_hook *hook, u32 functions)
-{
-	return hook->mech == LMM_MECH_LIVEPATCH && functions & BIT(hook->function);
 }
 
 /* table.c */

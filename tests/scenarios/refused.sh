@@ -10,6 +10,7 @@
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 variants=$LMM_MODDIR/variants
+patches_settled() { gives 0 cat /sys/kernel/livepatch/livemm_klp_lists/transition; }
 
 need insmod "$variants/livemm-break-drain.ko"
 check "the broken hook is refused in words" tells hooks \
@@ -50,6 +51,22 @@ check "a function that a caller has inlined is refused in words" tells hooks \
 refuses "$LMM_DBG/zonelock/enabled" 1 "Operation not supported" "hook drain_zone: drain_pages_zone: is called"
 same "no other row is" "$(grep -c ' is called [0-9]* times ' "$LMM_DBG/hooks")" 1
 need rmmod livemm
+
+# A livepatch of an older livemm: by the name of ours, and without a link to livemm.
+python3 - "$LMM_MODDIR/lmm_foreign.ko" /run/old.ko <<-'END'
+	import sys
+	code = open(sys.argv[1], "rb").read()
+	# As the loader has it: 56 bytes.
+	name, ours = (text.ljust(56, b"\0") for text in (b"lmm_foreign", b"livemm_klp_lists"))
+	assert code.count(name) == 1
+	open(sys.argv[2], "wb").write(code.replace(name, ours))
+END
+need insmod /run/old.ko function=task_numa_fault
+need klp_wait patches_settled
+dmesg --clear
+refute "beside a livepatch of an older livemm livemm does not load" modprobe livemm
+check "and names it" sh -c "dmesg | grep -q 'livemm: livemm_klp_lists of another livemm is loaded'"
+need lmm_klp_unload
 
 dmesg --clear
 refute "a module for another release does not load" insmod "$variants/livemm-other-release.ko"

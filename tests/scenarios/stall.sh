@@ -79,9 +79,12 @@ need insmod "$LMM_MODDIR/lmm_stall.ko"
 need write_to "$foreign/enabled" 0
 check "theirs is in transition again" gives 1 cat "$foreign/transition"
 refuses "$LMM_DBG/pcp/enabled" 1 "Device or resource busy" "livepatch lmm_foreign is in transition"
+check "mode depth comes on without drain, again" write_only "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
+check "it is on again" policy_is pcp on
+refute "no livepatch is asked for meanwhile" any_klp_loaded
 need rmmod lmm_stall
 need klp_wait livepatch_gone lmm_foreign
 need wait_for 10 foreign_out
-check "it is switched on, then" write_to "$LMM_DBG/pcp/enabled" 1
-check "hooks are armed" tells hooks '^drain +livepatch .* armed'
+check "pcp gets drain, then" klp_wait hook_is drain armed
+check "mode event is switched on" write_to "$LMM_DBG/pcp/mode" event
 check "unloads" lmm_unload

@@ -48,12 +48,6 @@ static u64 now_ms(void)
 	return ktime_to_ms(ktime_get());
 }
 
-/* Keep memory from going on- or offline; does not wait, and is held for one step only. */
-static bool hotplug_stop(void)
-{
-	return percpu_down_read_trylock(pageblock.hotplug);
-}
-
 /*
  * May pages be moved out of mixed blocks?  Not while the reserve lacks blocks and the worker makes
  * some, unless nothing more can be saved for a block.  While memory is short, requests mix blocks
@@ -175,7 +169,8 @@ static bool zone_work(struct zone *zone, struct pageblock_zone *pz)
 	while (pz->check || pz->left || pz->looks) {
 		if (pageblock_slice_over())
 			return false;
-		if (!hotplug_stop()) {
+		/* Held for one step only, so that memory can go on- and offline. */
+		if (!percpu_down_read_trylock(pageblock.hotplug)) {
 			/* Memory goes or comes, which takes a while: the next pass begins anew. */
 			pz->check = false;
 			pz->left = 0;
@@ -397,7 +392,7 @@ static void reserve_give_back(void)
 	unsigned int tries = GIVE_BACK_MS / GIVE_BACK_POLL;
 	struct zone *zone;
 
-	while (!hotplug_stop()) {
+	while (!percpu_down_read_trylock(pageblock.hotplug)) {
 		if (!tries--)
 			return;
 		msleep(GIVE_BACK_POLL);
