@@ -250,26 +250,37 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
                            " those tasks")
         clock.sleep(POLL_S)
 
+    def livepatches_out() -> None:
+        # A livepatch in transition comes first: the kernel can turn back only that livepatch.
+        for name in sorted(klp_modules(host), key=lambda name: name != moving(host)):
+            while True:
+                _switch_off(host, name, wait, say)
+                # The kernel lets go of the module a moment after the livepatch has gone.  A module
+                # that is being loaded has its livepatch a moment later.
+                ran = rmmod(name)
+                if not ran.status or name not in klp_modules(host):
+                    break
+                if clock.now() >= end:
+                    raise CtlError(f"{name} stays loaded: {ran.said}", Exit.PARTIAL)
+                clock.sleep(POLL_S)
+            say(f"{name} is unloaded")
+
     if is_loaded(host):
         _policies_off(host)
         say("every policy is off")
-    names = klp_modules(host)
-    # A livepatch in transition comes first: the kernel can turn back only that livepatch.
-    for name in sorted(names, key=lambda name: name != moving(host)):
-        _switch_off(host, name, wait, say)
-        # The kernel lets go of the module a moment after the livepatch has gone.
-        while (ran := rmmod(name)).status and name in klp_modules(host):
-            if clock.now() >= end:
-                raise CtlError(f"{name} stays loaded: {ran.said}", Exit.PARTIAL)
-            clock.sleep(POLL_S)
-        say(f"{name} is unloaded")
-    if not names:
+    if not klp_modules(host):
         say("no livepatch of livemm is loaded")
-    if is_loaded(host):
+    livepatches_out()
+    while is_loaded(host):
         ran = rmmod("livemm")
-        if ran.status:
+        if not ran.status:
+            say("livemm is unloaded")
+            break
+        # The kernel may have asked for a livepatch before the policies went off.
+        clock.sleep(POLL_S)
+        if not klp_modules(host):
             raise _stays(host, ran.said)
-        say("livemm is unloaded")
+        livepatches_out()
 
 
 def _policies_off(host: Host) -> None:

@@ -266,6 +266,34 @@ def test_unload_klp_that_somebody_unloads_first(host: FakeHost) -> None:
     assert 1 <= time.now_s < 2
 
 
+def test_unload_klp_that_is_being_loaded(host: FakeHost) -> None:
+    host.kernel.put(f"{MODULES}/{LISTS}/refcnt", "1\n")
+    host.answers[f"rmmod {LISTS}"] = Ran(1, "", "rmmod: ERROR: Module is in use")
+
+    def loads() -> None:
+        host.kernel.load_klp(LISTS)
+        del host.answers[f"rmmod {LISTS}"]
+
+    time = HandClock(at=[(1.0, loads)])
+    said: list[str] = []
+    modules.unload(host, 10, clock_of(time), said.append)
+    assert said[1:] == [f"switching {LISTS} off", f"{LISTS} is unloaded", "livemm is unloaded"]
+
+
+def test_unload_klp_that_comes_meanwhile(host: FakeHost) -> None:
+    host.answers["rmmod livemm"] = Ran(1, "", "rmmod: ERROR: Module livemm is in use")
+
+    def loads() -> None:
+        host.kernel.load_klp(LISTS)
+        del host.answers["rmmod livemm"]
+
+    time = HandClock(at=[(0.1, loads)])
+    said: list[str] = []
+    modules.unload(host, 10, clock_of(time), said.append)
+    assert said[-2:] == [f"{LISTS} is unloaded", "livemm is unloaded"]
+    assert modules.klp_modules(host) == []
+
+
 def test_unload_patch_that_cannot_be_switched(
     host: FakeHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
