@@ -66,29 +66,7 @@ unsigned int lmm_policy_cuts(const struct lmm_policy *policy)
 }
 
 /**
- * lmm_policy_enter() - begin a change of state, unless the policy was cut meanwhile
- * @policy: a registered policy
- * @state: loading or leaving
- * @cuts: number of cuts at the begin
- *
- * Context: process, @policy->lock held.
- * Return: 0, or -ECANCELED.
- */
-int lmm_policy_enter(struct lmm_policy *policy, enum lmm_policy_state state, unsigned int cuts)
-{
-	unsigned long flags;
-	bool cut;
-
-	spin_lock_irqsave(&lmm_state_lock, flags);
-	cut = policy->cuts != cuts;
-	if (!cut)
-		lmm_state_set(policy, state);
-	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	return cut ? -ECANCELED : 0;
-}
-
-/**
- * lmm_policy_commit() - publish settings and start delivery, unless the policy was cut meanwhile
+ * lmm_policy_commit() - change the state, and publish settings, unless the policy was cut meanwhile
  * @policy: a registered policy
  * @config: settings to publish; gets those that were published, which readers may still have.
  *	NULL: the published settings stay
@@ -112,7 +90,9 @@ int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config,
 	if (!cut) {
 		lmm_state_set(policy, state);
 		policy->on = state == LMM_POLICY_ON;
-		policy->off_reason[0] = '\0';
+		/* Whoever has switched the policy on has seen the reason. */
+		if (policy->on || state == LMM_POLICY_WAITING)
+			policy->off_reason[0] = '\0';
 		if (policy->on)
 			lmm_events_start(policy->id);
 	}

@@ -8,7 +8,6 @@
 #include "livemm.h"
 
 unsigned int lmm_policy_cuts(const struct lmm_policy *policy);
-int lmm_policy_enter(struct lmm_policy *policy, enum lmm_policy_state state, unsigned int cuts);
 int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config,
 		      enum lmm_policy_state state, unsigned int cuts);
 void lmm_policy_cut(struct lmm_policy *policy);

@@ -121,20 +121,6 @@ bool lmm_policy_changes(const struct lmm_policy *policy, const struct lmm_config
 }
 
 /**
- * lmm_policy_to_arm() - do settings need hooks that are not armed?
- * @policy: a registered policy
- * @want: the settings
- *
- * Context: process, @policy->lock held.
- * Return: true if so.
- */
-bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config *want)
-{
-	return want->enabled && (READ_ONCE(policy->state) != LMM_POLICY_ON ||
-				 lmm_policy_mode(policy, want) != lmm_policy_mode_now(policy));
-}
-
-/**
  * lmm_policy_judge() - judge settings without changing anything
  * @policy: a registered policy
  * @want: all settings of the policy, each within the range of its knob
@@ -146,6 +132,8 @@ bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config 
  */
 int lmm_policy_judge(struct lmm_policy *policy, const struct lmm_config *want, char *why)
 {
+	unsigned int mode;
+	bool to_arm;
 	int err = 0;
 
 	why[0] = '\0';
@@ -154,8 +142,10 @@ int lmm_policy_judge(struct lmm_policy *policy, const struct lmm_config *want, c
 		err = policy->validate(policy, want, why, LMM_WHY_LEN);
 	if (err)
 		return lmm_refused(policy, "", err, why);
-	if (lmm_policy_to_arm(policy, want) &&
-	    !lmm_mode_supported(policy, lmm_policy_mode(policy, want), why, LMM_WHY_LEN))
+	mode = lmm_policy_mode(policy, want);
+	to_arm = want->enabled && (READ_ONCE(policy->state) != LMM_POLICY_ON ||
+				   mode != lmm_policy_mode_now(policy));
+	if (to_arm && !lmm_mode_supported(policy, mode, why, LMM_WHY_LEN))
 		return lmm_refused(policy, "enabled: 1: ", -EOPNOTSUPP, why);
 	return 0;
 }
@@ -171,7 +161,7 @@ static void lmm_policy_take_down(struct lmm_policy *policy)
 static void lmm_policy_down(struct lmm_policy *policy, enum lmm_policy_state state)
 {
 	/* A cut has the state be leaving as well. */
-	lmm_policy_enter(policy, LMM_POLICY_LEAVING, READ_ONCE(policy->cuts));
+	lmm_policy_commit(policy, NULL, LMM_POLICY_LEAVING, READ_ONCE(policy->cuts));
 	lmm_policy_take_down(policy);
 	lmm_policy_settle(policy, state);
 	trace_policy_switch(policy->name, false);
@@ -212,7 +202,7 @@ static int lmm_policy_switch_on(struct lmm_policy *policy, const struct lmm_conf
 
 	if (err == -EINPROGRESS && publish)
 		return lmm_policy_commit(policy, publish, LMM_POLICY_WAITING, cuts);
-	err = err ?: lmm_policy_enter(policy, LMM_POLICY_LOADING, cuts);
+	err = err ?: lmm_policy_commit(policy, NULL, LMM_POLICY_LOADING, cuts);
 	if (err)
 		return err;
 	err = lmm_policy_up(policy, config, publish, cuts, why);
@@ -287,7 +277,7 @@ static int lmm_policy_remode(struct lmm_policy *policy, struct lmm_config **want
 		lmm_policy_down(policy, LMM_POLICY_WAITING);
 		return lmm_policy_commit(policy, want, LMM_POLICY_WAITING, cuts);
 	}
-	err = err ?: lmm_policy_enter(policy, LMM_POLICY_LOADING, cuts);
+	err = err ?: lmm_policy_commit(policy, NULL, LMM_POLICY_LOADING, cuts);
 	if (err)
 		return err;
 	lmm_policy_take_down(policy);

@@ -11,7 +11,6 @@ extern bool lmm_off;
 
 bool lmm_policy_supported(struct lmm_policy *policy, char *why, size_t len);
 bool lmm_policy_changes(const struct lmm_policy *policy, const struct lmm_config *want);
-bool lmm_policy_to_arm(const struct lmm_policy *policy, const struct lmm_config *want);
 int lmm_policy_judge(struct lmm_policy *policy, const struct lmm_config *want, char *why);
 int lmm_policy_apply(struct lmm_policy *policy, struct lmm_config **want, unsigned int cuts,
 		     char *why);

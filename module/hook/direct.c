@@ -40,47 +40,34 @@ static int share_with_livepatch(void)
 	return 0;
 }
 
-static int direct_register(struct lmm_hook *hook)
+/* Call the row's handler from the site: straight, or as one of the ftrace callbacks. */
+static int site_register(struct lmm_hook *hook, bool shared)
 {
+	struct ftrace_ops *ops = shared ? &hook->shared_ops : &hook->ops;
 	int err;
 
-	memset(&hook->ops, 0, sizeof(hook->ops));
-	hook->ops.ops_func = (void *)share_with_livepatch;
-	err = ftrace_set_filter_ip(&hook->ops, hook->addr, 0, 0) ?:
-	      lmm_direct_register(&hook->ops, (unsigned long)hook->handler);
+	memset(ops, 0, sizeof(*ops));
+	if (shared)
+		ops->func = hook->shared;
+	else
+		ops->ops_func = (void *)share_with_livepatch;
+	err = ftrace_set_filter_ip(ops, hook->addr, 0, 0);
+	if (!err)
+		err = shared ? register_ftrace_function(ops) :
+			       lmm_direct_register(ops, (unsigned long)hook->handler);
 	if (err)
-		ftrace_free_filter(&hook->ops);
+		ftrace_free_filter(ops);
 	return err;
 }
 
-static int direct_unregister(struct lmm_hook *hook)
+static int site_unregister(struct lmm_hook *hook, bool shared)
 {
-	int err = lmm_direct_unregister(&hook->ops, (unsigned long)hook->handler);
+	struct ftrace_ops *ops = shared ? &hook->shared_ops : &hook->ops;
+	int err = shared ? unregister_ftrace_function(ops) :
+			   lmm_direct_unregister(ops, (unsigned long)hook->handler);
 
 	if (!err)
-		ftrace_free_filter(&hook->ops);
-	return err;
-}
-
-static int shared_register(struct lmm_hook *hook)
-{
-	int err;
-
-	memset(&hook->shared_ops, 0, sizeof(hook->shared_ops));
-	hook->shared_ops.func = hook->shared;
-	err = ftrace_set_filter_ip(&hook->shared_ops, hook->addr, 0, 0) ?:
-	      register_ftrace_function(&hook->shared_ops);
-	if (err)
-		ftrace_free_filter(&hook->shared_ops);
-	return err;
-}
-
-static int shared_unregister(struct lmm_hook *hook)
-{
-	int err = unregister_ftrace_function(&hook->shared_ops);
-
-	if (!err)
-		ftrace_free_filter(&hook->shared_ops);
+		ftrace_free_filter(ops);
 	return err;
 }
 
@@ -104,13 +91,10 @@ int lmm_direct_arm(struct lmm_hook *hook)
 	int err = -EBUSY;
 
 	if (told && !hook->makes_room)
-		err = direct_register(hook);
+		err = site_register(hook, false);
 	WRITE_ONCE(hook->is_alone, !told);
 	WRITE_ONCE(hook->is_shared, err == -EBUSY && hook->shared);
-	if (hook->is_shared)
-		err = shared_register(hook);
-	hook->is_direct = !err && !hook->is_shared;
-	return err;
+	return hook->is_shared ? site_register(hook, true) : err;
 }
 
 /**
@@ -124,29 +108,20 @@ int lmm_direct_arm(struct lmm_hook *hook)
  */
 int lmm_direct_disarm(struct lmm_hook *hook)
 {
-	int err;
-
-	err = hook->is_shared ? shared_unregister(hook) : direct_unregister(hook);
-	if (!err) {
-		WRITE_ONCE(hook->is_shared, false);
-		hook->is_direct = false;
-	}
-	return err;
+	return site_unregister(hook, hook->is_shared);
 }
 
 /* For a moment both ways call the handler, and a hit may be counted twice. */
 static void make_room(struct lmm_hook *hook)
 {
 	WRITE_ONCE(hook->makes_room, true);
-	if (!hook->is_direct || shared_register(hook))
+	if (!hook->armed || hook->is_shared || site_register(hook, true))
 		return;
 	/* On failure the direct call keeps the site, and the kernel refuses the BPF program. */
-	if (direct_unregister(hook)) {
-		shared_unregister(hook);
-		return;
-	}
-	hook->is_direct = false;
-	WRITE_ONCE(hook->is_shared, true);
+	if (site_unregister(hook, false))
+		site_unregister(hook, true);
+	else
+		WRITE_ONCE(hook->is_shared, true);
 }
 
 /* Does a row that can make room hook the function at @addr?  Constant after init, so no lock. */

@@ -100,13 +100,14 @@ void lmm_entry_buffer(void);
 void lmm_entry_bpf_link(void);
 void lmm_entry_bpf_links(void);
 
-/* entry_calls.c: the entries of entry.S as ftrace callbacks. */
-void lmm_shared_hint_fault(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
-			   struct ftrace_regs *fregs);
-void lmm_shared_request(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
-			struct ftrace_regs *fregs);
-void lmm_shared_buffer(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
-		       struct ftrace_regs *fregs);
+/* entry_calls.c: the ftrace callback that does the work of lmm_entry_<name>(). */
+#define LMM_SHARED_CALL(name) \
+	void lmm_shared_##name(unsigned long ip, unsigned long parent, \
+			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+
+LMM_SHARED_CALL(hint_fault);
+LMM_SHARED_CALL(request);
+LMM_SHARED_CALL(buffer);
 #endif
 
 #endif /* LIVEMM_HOOK_ENTRY_H */

@@ -107,12 +107,7 @@ void notrace lmm_entered_request(gfp_t gfp, unsigned int order, int flags,
 /* Argument number @n, from 0, of the function that is called. */
 #define ARGUMENT(fregs, n)	regs_get_kernel_argument(lmm_ftrace_pt_regs(fregs), n)
 
-/* The ftrace callback that does the work of lmm_entry_<name>(). */
-#define SHARED_CALL(name) \
-	void notrace lmm_shared_##name(unsigned long ip, unsigned long parent, \
-				       struct ftrace_ops *ops, struct ftrace_regs *fregs)
-
-SHARED_CALL(hint_fault)
+notrace LMM_SHARED_CALL(hint_fault)
 {
 	if (this_cpu_dec_return(lmm_wait_hint_fault) > 0)
 		return;
@@ -120,7 +115,7 @@ SHARED_CALL(hint_fault)
 			       ARGUMENT(fregs, 3));
 }
 
-SHARED_CALL(request)
+notrace LMM_SHARED_CALL(request)
 {
 	const struct pt_regs *regs = lmm_ftrace_pt_regs(fregs);
 	const struct alloc_context *context = (const void *)ARGUMENT(fregs, 3);
@@ -142,7 +137,7 @@ SHARED_CALL(request)
 	preempt_enable_notrace();
 }
 
-SHARED_CALL(buffer)
+notrace LMM_SHARED_CALL(buffer)
 {
 	lmm_ftrace_pt_regs(fregs)->cx &= READ_ONCE(lmm_buffer_gfp_mask);
 }

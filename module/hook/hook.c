@@ -119,8 +119,7 @@ bool lmm_hook_usable(enum lmm_hook_id id)
 {
 	char obstacle[LMM_WHY_LEN];
 
-	lmm_row_obstacle(&lmm_hooks[id], obstacle, sizeof(obstacle));
-	return !obstacle[0];
+	return !lmm_row_obstacle(&lmm_hooks[id], obstacle, sizeof(obstacle));
 }
 
 /* Will lmm_hooks_arm() arm this hook, with the livepatches that are live? */
@@ -162,10 +161,8 @@ bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size
 	const struct lmm_hook *hook;
 
 	lmm_for_each_hook(hook) {
-		if (!(hook->required & LMM_USER(client, mode)))
-			continue;
-		lmm_row_obstacle(hook, obstacle, sizeof(obstacle));
-		if (!obstacle[0])
+		if (!(hook->required & LMM_USER(client, mode)) ||
+		    !lmm_row_obstacle(hook, obstacle, sizeof(obstacle)))
 			continue;
 		scnprintf(why, len, "hook %s: %s", hook->name, obstacle);
 		return false;
@@ -311,6 +308,18 @@ int lmm_hooks_await(unsigned int client, unsigned int mode, enum lmm_klp_wish wi
 	return err;
 }
 
+/* Does the kernel not call a row that is armed for a client?  On true @why has words. */
+static bool row_lost(const struct lmm_hook *hook, unsigned int client, char *why, size_t len)
+{
+	char silence[LMM_WHY_LEN];
+
+	if (!(READ_ONCE(hook->armed) & BIT(client)) ||
+	    !lmm_row_silence(hook, silence, sizeof(silence)))
+		return false;
+	scnprintf(why, len, "hook %s: %s", hook->name, silence);
+	return true;
+}
+
 /**
  * lmm_hooks_lost() - has the kernel ceased to call a wrapper of a policy?
  * @client: the client, which is armed
@@ -324,20 +333,16 @@ int lmm_hooks_await(unsigned int client, unsigned int mode, enum lmm_klp_wish wi
  */
 bool lmm_hooks_lost(unsigned int client, unsigned int mode, char *why, size_t len, bool *required)
 {
-	char silence[LMM_WHY_LEN];
 	const struct lmm_hook *hook;
 	bool lost = false;
 
 	*required = false;
 	lmm_for_each_hook(hook) {
-		if (!(hook->armed & BIT(client)) || hook->mech != LMM_MECH_LIVEPATCH || *required)
-			continue;
-		lmm_row_silence(hook, silence, sizeof(silence));
-		if (!silence[0])
+		if (hook->mech != LMM_MECH_LIVEPATCH || *required ||
+		    !row_lost(hook, client, why, len))
 			continue;
 		lost = true;
 		*required = hook->required & LMM_USER(client, mode);
-		scnprintf(why, len, "hook %s: %s", hook->name, silence);
 	}
 	return lost;
 }
@@ -373,19 +378,12 @@ bool lmm_hooks_regained(unsigned int client, unsigned int mode)
  */
 void lmm_hooks_silent(unsigned int client, char *why, size_t len)
 {
-	char silence[LMM_WHY_LEN];
 	const struct lmm_hook *hook;
 
 	why[0] = '\0';
-	lmm_for_each_hook(hook) {
-		if (!(READ_ONCE(hook->armed) & BIT(client)))
-			continue;
-		lmm_row_silence(hook, silence, sizeof(silence));
-		if (!silence[0])
-			continue;
-		scnprintf(why, len, "hook %s: %s", hook->name, silence);
-		return;
-	}
+	lmm_for_each_hook(hook)
+		if (row_lost(hook, client, why, len))
+			return;
 }
 
 /**
@@ -413,8 +411,7 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 	lmm_for_each_hook(hook) {
 		if (!row_used(hook, client, mode))
 			continue;
-		lmm_row_obstacle(hook, obstacle, sizeof(obstacle));
-		if (!obstacle[0] && !hook_armable(hook))
+		if (!lmm_row_obstacle(hook, obstacle, sizeof(obstacle)) && !hook_armable(hook))
 			scnprintf(obstacle, sizeof(obstacle), "livepatch %s is not in force",
 				  lmm_klp_module(hook->function));
 		if (obstacle[0] && hook->required & user) {
@@ -505,8 +502,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 	char words[LMM_WHY_LEN];
 
 	if (READ_ONCE(hook->armed)) {
-		lmm_row_silence(hook, why, len);
-		if (why[0])
+		if (lmm_row_silence(hook, why, len))
 			return "idle";
 		if (hook->stuck)
 			scnprintf(why, len, "%s", STUCK);
@@ -514,8 +510,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 			scnprintf(why, len, "%s", shared_words(hook));
 		return "armed";
 	}
-	lmm_row_obstacle(hook, words, sizeof(words));
-	if (!words[0] && refused)
+	if (!lmm_row_obstacle(hook, words, sizeof(words)) && refused)
 		scnprintf(words, sizeof(words), "%s: the kernel refused the hook (%d)",
 			  hook->symbol, refused);
 	if (words[0]) {

@@ -2,25 +2,12 @@
 /*
  * kcall.c - bind the functions of the kernel that we call, once, after verification
  */
-#include <linux/ftrace.h>
-
 #include "kcall.h"
 #include "symbols.h"
 
 #define CALL(id, name, ...)	DEFINE_STATIC_CALL_NULL(lmm_kcall_##name, lmm_kcall_##name##_fn);
 #define LIVEPATCH_CALLED(module, ...)	CALL(__VA_ARGS__)
 #include "rows.h"
-
-static unsigned long at_entry(enum lmm_hook_id id)
-{
-	return lmm_hooks[id].addr;
-}
-
-/* A call of this address runs the kernel's own code, past whatever is at the site. */
-static unsigned long behind_ftrace_site(enum lmm_hook_id id)
-{
-	return lmm_symbol_ftrace_site(lmm_hooks[id].addr) + MCOUNT_INSN_SIZE;
-}
 
 /**
  * lmm_kcalls_bind() - have KCALL() call what verification has found
@@ -34,8 +21,8 @@ void lmm_kcalls_bind(void)
 #define BIND(id, name, address)						\
 	if (lmm_hooks[LMM_HOOK_##id].available)				\
 		static_call_update(lmm_kcall_##name,			\
-				   (lmm_kcall_##name##_fn *)address(LMM_HOOK_##id));
-#define CALL(id, name, ...)			BIND(id, name, at_entry)
+				   (lmm_kcall_##name##_fn *)(address));
+#define CALL(id, name, ...)			BIND(id, name, lmm_hooks[LMM_HOOK_##id].addr)
 #define LIVEPATCH_CALLED(module, ...)		CALL(__VA_ARGS__)
 #include "rows.h"
 }
@@ -54,6 +41,6 @@ void lmm_kcall_past_site(const struct lmm_hook *hook, bool past)
 {
 #define LIVEPATCH_CALLED(module, id, name, ...)				\
 	if (hook == &lmm_hooks[LMM_HOOK_##id])				\
-		BIND(id, name, (past ? behind_ftrace_site : at_entry))
+		BIND(id, name, past ? lmm_symbol_past_site(hook->addr) : hook->addr)
 #include "rows.h"
 }

@@ -12,7 +12,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/ftrace.h>
 #include <linux/jump_label.h>
 #include <linux/kmod.h>
 #include <linux/livepatch.h>
@@ -120,11 +119,6 @@ static struct lmm_livepatch *livepatch_with_object(const struct klp_object *obj)
 	return NULL;
 }
 
-static void *past_site(const struct lmm_hook *hook)
-{
-	return (void *)(lmm_symbol_ftrace_site(hook->addr) + MCOUNT_INSN_SIZE);
-}
-
 /**
  * lmm_klp_init() - bind the kernel's own code of each function, and note which livepatch has it
  *
@@ -139,7 +133,8 @@ void lmm_klp_init(void)
 #define LIVEPATCH(module, id, name, symbol_, ...)			\
 	if (lmm_hooks[LMM_HOOK_##id].available &&			\
 	    !strcmp(lmm_hooks[LMM_HOOK_##id].symbol, #symbol_))		\
-		static_call_update(lmm_orig_##name, past_site(&lmm_hooks[LMM_HOOK_##id]));
+		static_call_update(lmm_orig_##name, (void *)		\
+			lmm_symbol_past_site(lmm_hooks[LMM_HOOK_##id].addr));
 #define LIVEPATCH_OR(...)	LIVEPATCH(__VA_ARGS__)
 #include "rows.h"
 }

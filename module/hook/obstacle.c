@@ -49,23 +49,23 @@ static bool row_switched_off(const struct lmm_hook *hook, char *why, size_t len)
  * @len: size of @why
  *
  * Context: process.
+ * Return: true if there is an obstacle.
  */
-void lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
+bool lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
 {
 	why[0] = '\0';
-	if (!hook->available) {
+	if (!hook->available)
 		scnprintf(why, len, "%s: %s", hook->symbol, hook->why);
-		return;
-	}
-	if (row_switched_off(hook, why, len) || hook->mech != LMM_MECH_LIVEPATCH)
-		return;
-	if (!READ_ONCE(livepatch))
+	else if (row_switched_off(hook, why, len) || hook->mech != LMM_MECH_LIVEPATCH)
+		return why[0];
+	else if (!READ_ONCE(livepatch))
 		scnprintf(why, len, "module parameter livepatch=0");
 	else if (!lmm_klp_covered(hook, why, len) &&
 		 lmm_klp_state(hook->function) == LMM_KLP_LACKING)
 		/* For instance, another livepatch held the function. */
 		scnprintf(why, len, "livepatch %s lacks the function; unload it (livemmctl unload)",
 			  lmm_klp_module(hook->function));
+	return why[0];
 }
 
 /**
@@ -75,18 +75,20 @@ void lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len)
  * @len: size of @why
  *
  * Context: process.
+ * Return: true for a row that the kernel does not call.
  */
-void lmm_row_silence(const struct lmm_hook *hook, char *why, size_t len)
+bool lmm_row_silence(const struct lmm_hook *hook, char *why, size_t len)
 {
 	why[0] = '\0';
 	if (row_switched_off(hook, why, len) || hook->mech != LMM_MECH_LIVEPATCH)
-		return;
+		return why[0];
 	if (lmm_klp_state(hook->function) == LMM_KLP_LIVE)
 		lmm_klp_covered(hook, why, len);
 	else
 		scnprintf(why, len,
 			  "livepatch %s was disabled or replaced; unload it (rmmod), then switch on",
 			  lmm_klp_module(hook->function));
+	return why[0];
 }
 
 /**

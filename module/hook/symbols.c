@@ -173,15 +173,6 @@ static bool owner_is_sane(const struct mutex *mutex)
 			  virt_addr_valid((void *)owner));
 }
 
-static bool magic_is_sane(const struct mutex *mutex)
-{
-#ifdef CONFIG_DEBUG_MUTEXES
-	return mutex->magic == mutex;
-#else
-	return true;
-#endif
-}
-
 /**
  * lmm_symbol_mutex() - a mutex of vmlinux
  * @name: as in /proc/kallsyms
@@ -197,9 +188,7 @@ struct mutex *lmm_symbol_mutex(const char *name, char *why, size_t len)
 {
 	struct mutex *mutex = LMM_SYMBOL(struct mutex, name, why, len);
 
-	if (!mutex)
-		return NULL;
-	if (owner_is_sane(mutex) && magic_is_sane(mutex))
+	if (!mutex || owner_is_sane(mutex))
 		return mutex;
 	scnprintf(why, len, "does not look like a mutex");
 	return NULL;
@@ -228,9 +217,7 @@ struct list_head *lmm_symbol_list(const char *name, char *why, size_t len)
 {
 	struct list_head *head = LMM_SYMBOL(struct list_head, name, why, len);
 
-	if (!head)
-		return NULL;
-	if (points_to(&head->next->prev, head) && points_to(&head->prev->next, head))
+	if (!head || (points_to(&head->next->prev, head) && points_to(&head->prev->next, head)))
 		return head;
 	scnprintf(why, len, "does not look like a list");
 	return NULL;

@@ -5,6 +5,7 @@
 #ifndef LIVEMM_HOOK_SYMBOLS_H
 #define LIVEMM_HOOK_SYMBOLS_H
 
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/static_call.h>
 #include <linux/types.h>
@@ -70,6 +71,13 @@ struct list_head *lmm_symbol_list(const char *name, char *why, size_t len);
 struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *entry,
 				     char *why, size_t len);
 unsigned long lmm_symbol_ftrace_site(unsigned long addr);
+
+/* A call of this address runs the kernel's own code, past whatever is at the site. */
+static inline unsigned long lmm_symbol_past_site(unsigned long addr)
+{
+	return lmm_symbol_ftrace_site(addr) + MCOUNT_INSN_SIZE;
+}
+
 unsigned long lmm_symbol_size(unsigned long addr);
 unsigned int lmm_symbol_calls(unsigned long addr, unsigned long callee);
 

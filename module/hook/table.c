@@ -27,38 +27,34 @@
 #define ROW(id, mechanism, hook_name)					\
 	[LMM_HOOK_##id].name = #hook_name,				\
 	[LMM_HOOK_##id].mech = mechanism,
-#define ENTRY(id, name)		[LMM_HOOK_##id].handler = lmm_entry_##name,
-#define VARIABLE(id, type, variable)					\
-	[LMM_HOOK_##id].alternatives[0] = { #variable, NULL },		\
-	[LMM_HOOK_##id].size = DATA_SIZE(#variable, type),		\
-	[LMM_HOOK_##id].align = __alignof__(type),
 
 /* A function as argument, as BTF spells one. */
 #define LMM_FUNCTION(ret, name, ...)	ret (*)(__VA_ARGS__) name
 
 struct lmm_hook lmm_hooks[LMM_NR_HOOKS] = {
 #define LIVEPATCH(module, id, name, ...)				\
-	ROW(id, LMM_MECH_LIVEPATCH, name)				\
-	[LMM_HOOK_##id].function = LMM_KLP_##id,			\
-	SYMBOL(id, 0, name, __VA_ARGS__)
+	FUNCTION(LMM_MECH_LIVEPATCH, id, name, __VA_ARGS__)		\
+	[LMM_HOOK_##id].function = LMM_KLP_##id,
 #define LIVEPATCH_OR(module, id, ...)	SYMBOL(id, 1, __VA_ARGS__)
-#define KPROBE(id, name, ...)						\
-	ROW(id, LMM_MECH_KPROBE, name) SYMBOL(id, 0, name, __VA_ARGS__)
-#define TRACEPOINT(id, name, ...)					\
-	ROW(id, LMM_MECH_TRACEPOINT, name) SYMBOL(id, 0, name, __VA_ARGS__)
+#define FUNCTION(mechanism, id, name, ...)				\
+	ROW(id, mechanism, name) SYMBOL(id, 0, name, __VA_ARGS__)
+#define KPROBE(...)		FUNCTION(LMM_MECH_KPROBE, __VA_ARGS__)
+#define TRACEPOINT(...)		FUNCTION(LMM_MECH_TRACEPOINT, __VA_ARGS__)
+#define CALL(...)		FUNCTION(LMM_MECH_CALL, __VA_ARGS__)
+#define CODE(...)		FUNCTION(LMM_MECH_CALL, __VA_ARGS__)
 #define DIRECT_ALONE(id, name, ...)					\
-	ROW(id, LMM_MECH_DIRECT, name) ENTRY(id, name) SYMBOL(id, 0, name, __VA_ARGS__)
+	FUNCTION(LMM_MECH_DIRECT, id, name, __VA_ARGS__)		\
+	[LMM_HOOK_##id].handler = lmm_entry_##name,
 #define DIRECT(id, name, ...)						\
 	DIRECT_ALONE(id, name, __VA_ARGS__)				\
 	[LMM_HOOK_##id].shared = lmm_shared_##name,
-#define CALL(id, name, ...)						\
-	ROW(id, LMM_MECH_CALL, name) SYMBOL(id, 0, name, __VA_ARGS__)
-#define CODE(id, name, ...)						\
-	ROW(id, LMM_MECH_CALL, name) SYMBOL(id, 0, name, __VA_ARGS__)
 #define OR(id, ...)	SYMBOL(id, 1, __VA_ARGS__)
 #define OR2(id, ...)	SYMBOL(id, 2, __VA_ARGS__)
 #define DATA(id, name, type, variable)					\
-	ROW(id, LMM_MECH_DATA, name) VARIABLE(id, type, variable)
+	ROW(id, LMM_MECH_DATA, name)					\
+	[LMM_HOOK_##id].alternatives[0] = { #variable, NULL },		\
+	[LMM_HOOK_##id].size = DATA_SIZE(#variable, type),		\
+	[LMM_HOOK_##id].align = __alignof__(type),
 #include "rows.h"
 };
 
@@ -75,22 +71,10 @@ const char *const lmm_mechanism_name[] = {
  * lmm_hook_address() - address of a verified function or variable
  * @id: the row
  *
- * Context: process.
+ * Context: any.
  * Return: the address, or 0 when the row is not available.
  */
 unsigned long lmm_hook_address(enum lmm_hook_id id)
 {
 	return lmm_hooks[id].available ? lmm_hooks[id].addr : 0;
-}
-
-/**
- * lmm_hook_available() - was a row verified?
- * @id: the row
- *
- * Context: any.
- * Return: true if the row may be used.
- */
-bool lmm_hook_available(enum lmm_hook_id id)
-{
-	return lmm_hooks[id].available;
 }

@@ -173,8 +173,7 @@ struct lmm_hook_client {
  * @kp: the kprobe
  * @ops: the direct call
  * @shared_ops: the ftrace callback that replaces the direct call
- * @is_direct: @ops is registered
- * @is_shared: @shared_ops is registered
+ * @is_shared: an armed row has @shared_ops registered, and not @ops
  * @is_alone: @is_shared without another direct call being known, because nobody would announce one
  * @makes_room: the direct call shall not be used any more
  * @covered_by: the livepatch of somebody else's that holds the function, or a word of
@@ -212,7 +211,6 @@ struct lmm_hook {
 	struct kprobe kp;
 	struct ftrace_ops ops;
 	struct ftrace_ops shared_ops;
-	bool is_direct;
 	bool is_shared;
 	bool is_alone;
 	bool makes_room;
@@ -248,8 +246,19 @@ static inline void lmm_hook_hit(enum lmm_hook_id id)
 }
 
 /* table.c */
-bool lmm_hook_available(enum lmm_hook_id id);
 unsigned long lmm_hook_address(enum lmm_hook_id id);
+
+/**
+ * lmm_hook_available() - was a row verified?
+ * @id: the row
+ *
+ * Context: any.
+ * Return: true if the row may be used.
+ */
+static inline bool lmm_hook_available(enum lmm_hook_id id)
+{
+	return lmm_hook_address(id);
+}
 
 /* subscribe.c */
 int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses);
@@ -262,8 +271,8 @@ bool lmm_structs_agree(char *why, size_t len);
 
 /* obstacle.c: reasons why a verified row cannot be armed, or an armed row is not called */
 void lmm_obstacles_init(void);
-void lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len);
-void lmm_row_silence(const struct lmm_hook *hook, char *why, size_t len);
+bool lmm_row_obstacle(const struct lmm_hook *hook, char *why, size_t len);
+bool lmm_row_silence(const struct lmm_hook *hook, char *why, size_t len);
 
 /* direct.c */
 int lmm_direct_arm(struct lmm_hook *hook);
