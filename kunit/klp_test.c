@@ -50,6 +50,7 @@ unsigned long lmm_symbol_ftrace_site(unsigned long addr)
 #undef schedule_delayed_work
 #undef mod_delayed_work
 
+#define KLP_TRY		"if nothing happens, try modprobe "
 #define KLP_ALL		GENMASK(LMM_KLP_NR - 1, 0)
 #define KLP_LISTS	BIT(LMM_KLP_DRAIN)
 #define KLP_GIVEBACK	BIT(LMM_KLP_COMPACT)
@@ -114,8 +115,8 @@ static void klp_asks_one_by_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, klp_still(KLP_LISTS), 0);
 	KUNIT_EXPECT_STREQ(test, klp_asked(), "livemm_klp_giveback");
 	KUNIT_EXPECT_EQ(test, klp_still(KLP_ALL), -EINPROGRESS);
-	KUNIT_EXPECT_STREQ(test, klp_why, "livemm_klp_giveback is being loaded; if nothing happens,"
-			   " try modprobe livemm_klp_giveback");
+	KUNIT_EXPECT_STREQ(test, klp_why, "livemm_klp_giveback is being loaded; "
+			   KLP_TRY "livemm_klp_giveback");
 	KUNIT_EXPECT_STREQ(test, klp_asked(), "livemm_klp_fallback");
 	KUNIT_EXPECT_EQ(test, klp_still(KLP_ALL), -EINPROGRESS);
 	KUNIT_EXPECT_STREQ(test, klp_asked(), "");
@@ -191,8 +192,7 @@ static void klp_disabled(struct kunit *test)
 	livepatch_set(&klp_fake_objs[LIVEPATCH_giveback], true);
 	livepatch_set(&klp_fake_objs[LIVEPATCH_giveback], false);
 	KUNIT_EXPECT_EQ(test, klp_wanted(KLP_ALL), -EBUSY);
-	KUNIT_EXPECT_STREQ(test, klp_why, "livepatch livemm_klp_giveback was disabled or replaced;"
-			   " unload it (rmmod) and try again");
+	KUNIT_EXPECT_TRUE(test, strstarts(klp_why, "livepatch livemm_klp_giveback was disabled"));
 	livepatch_go(&livepatches[LIVEPATCH_giveback], 0);
 	KUNIT_EXPECT_EQ(test, klp_wanted(KLP_GIVEBACK), -EINPROGRESS);
 }

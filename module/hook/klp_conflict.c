@@ -404,8 +404,8 @@ static int symbols_find(void)
  * @changed: called when anything may have changed for a policy; must not wait for anything
  *
  * Context: process, may sleep; killable.
- * Return: 0, -EINTR when killed, -EEXIST beside a livepatch module of another livemm, or what the kernel
- * refused the notifier with.
+ * Return: 0, -EINTR when killed, -EEXIST beside a livepatch module of another livemm, or what the
+ * kernel refused the notifier with.
  */
 int lmm_klp_watch_start(void (*changed)(void))
 {
