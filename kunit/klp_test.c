@@ -129,7 +129,12 @@ static void klp_tells(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, lmm_klp_await(KLP_LISTS, LMM_KLP_TELL, klp_why, sizeof(klp_why)),
 			-EINPROGRESS);
+	KUNIT_EXPECT_STREQ(test, klp_why, "livemm_klp_lists is not loaded; " KLP_TRY
+			   "livemm_klp_lists");
 	KUNIT_EXPECT_STREQ(test, klp_asked(), "");
+	KUNIT_EXPECT_EQ(test, klp_still(KLP_LISTS), -EINPROGRESS);
+	KUNIT_EXPECT_STREQ(test, klp_why, "livemm_klp_lists is being loaded; " KLP_TRY
+			   "livemm_klp_lists");
 	livepatch_go(&livepatches[LIVEPATCH_lists], -ENODEV);
 	KUNIT_EXPECT_EQ(test, lmm_klp_await(KLP_LISTS, LMM_KLP_TELL, klp_why, sizeof(klp_why)),
 			-ENODEV);

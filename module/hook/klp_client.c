@@ -270,12 +270,12 @@ static int fetch(struct lmm_livepatch *lp, enum lmm_klp_wish wish, char *why, si
 		scnprintf(why, len, "%s cannot be loaded (%d); see dmesg", lp->module, lp->err);
 		return lp->err;
 	}
-	scnprintf(why, len, "%s is %s; if nothing happens, try modprobe %s", lp->module,
-		  lp->asked ? "being loaded" : "not loaded", lp->module);
 	if (wish != LMM_KLP_TELL && !lp->asked) {
 		lp->to_ask = true;
 		schedule_delayed_work(&ask_work, lp->refused ? RETRY_JIFFIES : 0);
 	}
+	scnprintf(why, len, "%s is %s; if nothing happens, try modprobe %s", lp->module,
+		  lp->asked || lp->to_ask ? "being loaded" : "not loaded", lp->module);
 	return -EINPROGRESS;
 }
 

@@ -371,7 +371,8 @@ static int old_ones_refuse(void)
 		if (READ_ONCE(mod->state) != MODULE_STATE_LIVE || !lmm_klp_is_ours(mod->name))
 			continue;
 		pr_err("%s of another livemm is loaded; unload it first\n", mod->name);
-		err = -EEXIST;
+		/* Not -EEXIST, which modprobe takes for success. */
+		err = -EBUSY;
 	}
 	rcu_read_unlock();
 	return err;
@@ -404,7 +405,7 @@ static int symbols_find(void)
  * @changed: called when anything may have changed for a policy; must not wait for anything
  *
  * Context: process, may sleep; killable.
- * Return: 0, -EINTR when killed, -EEXIST beside a livepatch module of another livemm, or what the
+ * Return: 0, -EINTR when killed, -EBUSY beside a livepatch module of another livemm, or what the
  * kernel refused the notifier with.
  */
 int lmm_klp_watch_start(void (*changed)(void))
