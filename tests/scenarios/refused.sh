@@ -19,7 +19,8 @@ check "the others are there" tells hooks '^page_alloc .* idle'
 refuses "$LMM_DBG/pcp/enabled" 1 "Operation not supported" "hook drain: free_pcppages_bulk: "
 same "pcp is supported in another mode" "$(cat "$LMM_DBG/pcp/supported")" yes
 check "and works" write_to "$LMM_DBG/pcp/config" "enabled=1 mode=depth"
-check "hooks are armed" tells hooks '^page_alloc .* armed'
+# The policy begins anew when the livepatch of refills is in force.
+check "hooks are armed" wait_for 20 tells hooks '^page_alloc .* armed'
 refuses "$LMM_DBG/pcp/mode" event "Operation not supported" "hook drain: free_pcppages_bulk: "
 check "it stays on in the old mode" tells status '^pcp +on +depth'
 check "with its hooks" tells hooks '^page_alloc .* armed'
