@@ -97,7 +97,7 @@ static void rows_are_complete_and_differ(struct kunit *test)
 				    hook->name);
 		KUNIT_EXPECT_EQ_MSG(test, hook->mech == LMM_MECH_DATA, !!hook->align, "%s",
 				    hook->name);
-		/* The other handlers are in dispatch.c. */
+		/* The other handlers are of flow/, or of a policy. */
 		KUNIT_EXPECT_EQ_MSG(test, hook->mech == LMM_MECH_DIRECT, !!hook->handler, "%s",
 				    hook->name);
 		for (j = 0; j < i; j++) {
@@ -124,6 +124,8 @@ static void clients_subscribe(struct kunit *test)
 	const struct lmm_hook *wake = &lmm_hooks[LMM_HOOK_WAKE_KSWAPD];
 	const struct lmm_hook *request = &lmm_hooks[LMM_HOOK_REQUEST];
 
+	/* As lmm_hooks_init() does. */
+	lmm_hooks[LMM_HOOK_WAKE_KSWAPD].handler = clients_subscribe;
 	KUNIT_ASSERT_EQ(test, lmm_hooks_subscribe(1, &good_uses), 0);
 	KUNIT_EXPECT_STREQ(test, lmm_hook_client_name(1), "good");
 	KUNIT_EXPECT_EQ(test, drain->users, LMM_USERS(1, LMM_ALL_MODES));
@@ -143,6 +145,7 @@ static void clients_subscribe(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, drain->impact[1]);
 	lmm_hooks_unsubscribe(3);
 	KUNIT_EXPECT_EQ(test, drain->users | drain->required | request->fallback_users, 0U);
+	lmm_hooks[LMM_HOOK_WAKE_KSWAPD].handler = NULL;
 }
 
 static void bad_subscriptions_are_refused(struct kunit *test)
@@ -158,6 +161,8 @@ static void bad_subscriptions_are_refused(struct kunit *test)
 		{ LMM_USES_FOR(REQUEST, WAKE_KSWAPD, "in place of no livepatch"), -EINVAL },
 		{ LMM_USES_FOR(REFILL, DRAIN, "in place of a later row"), -EINVAL },
 		{ LMM_USES(REFILL, "twice"), -EEXIST },
+		{ LMM_USES(MM_EXIT, "a probe that nobody handles"), -EINVAL },
+		{ LMM_USES(HINT_FAULT, "another handler", .handler = clients_subscribe), -EEXIST },
 	};
 	struct lmm_subscription subs[] = { LMM_USES(REFILL, "once"), { } };
 	const struct lmm_hook_client uses = {

@@ -31,7 +31,7 @@ STUB(lmm_entry_bpf_links)
 	KUNIT_ARRAY_PARAM(what, array, what##_name)
 
 #include "hook_table_test.c"
-#include "dispatch_test.c"
+#include "flow_test.c"
 #include "comm_test.c"
 #include "counters_test.c"
 #include "numa_suits_test.c"
@@ -45,7 +45,7 @@ STUB(lmm_entry_bpf_links)
 #include "switch_test.c"
 #include "klp_test.c"
 
-ADD_SUITES(&hook_table_suite, &comm_suite, &dispatch_suite, &lmm_counters_suite, &numa_suits_suite,
+ADD_SUITES(&hook_table_suite, &comm_suite, &flow_suite, &lmm_counters_suite, &numa_suits_suite,
 	   &zones_suite, &lmm_registry_suite, &lmm_switch_suite, &klp_suite);
 
 MODULE_LICENSE("GPL");

@@ -114,7 +114,7 @@ bool lmm_klp_others_in_transition(char *name, size_t len)
 	return name[0];
 }
 
-/* In place of the functions of deliver.c, which dispatch_test.c has included. */
+/* In place of the functions of deliver.c, which flow_test.c has included. */
 static void registry_fake_start(enum lmm_policy_id id)
 {
 	fake.listening |= BIT(id);

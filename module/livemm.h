@@ -32,7 +32,7 @@ struct seq_file;
 
 /**
  * enum lmm_policy_id - every policy of livemm, in the order in
- *	which events are delivered to them (see deliver.h)
+ *	which events are delivered to them (see flow/deliver.h)
  * @LMM_ZONELOCK: fills lists before the list sizing sees a refill
  * @LMM_CMA: chooses where a refill comes from
  * @LMM_PCP: sizes the per-CPU page lists
@@ -49,7 +49,7 @@ enum lmm_policy_id {
 	LMM_NR_POLICIES
 };
 
-/* The recorder is no policy, but has hooks and events as a policy has, and is told last. */
+/* The recorder is no policy, but has hooks as a policy has. */
 #define LMM_RECORDER	LMM_NR_POLICIES
 
 /* Modes that a policy may have at most: the choices of its mode knob. */

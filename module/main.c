@@ -12,7 +12,7 @@
 #include "control/look.h"
 #include "control/params.h"
 #include "control/registry.h"
-#include "dispatch.h"
+#include "flow/hooks.h"
 #include "hook/hook.h"
 #include "hook/release.h"
 #include "livemm.h"
@@ -63,7 +63,7 @@ static int __init livemm_init(void)
 	if (err)
 		goto err_report;
 	why = "hooks";
-	err = lmm_hooks_init(&lmm_dispatch_handlers, lmm_look_soon);
+	err = lmm_hooks_init(&lmm_flow_handlers, lmm_look_soon);
 	if (err)
 		goto err_look;
 	err = policies_register(&why);

@@ -18,7 +18,7 @@ PROGRAM = WORK / "cores"
 # Suites that need more of the kernel than a core may use.
 KERNEL_ONLY = {
     "hook_table": "rows name the kernel's own types",
-    "dispatch": "static calls",
+    "flow": "static calls",
     "counters": "per-CPU memory",
     "registry": "workqueues, RCU and locks",
     "switch": "tasks that race",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The graphs of module/: dependencies run one way, from layer to layer, without a circle.
 
-Layers, lowest first: compat/; livemm.h and counters; hook/; dispatch and events; control/ and
+Layers, lowest first: compat/; livemm.h and counters; hook/; flow/; control/ and
 policy/common/; policy/<name>/ and record/; main.c.  The wrappers of livepatches are modules of
 their own, which link to livemm.ko, and are above it.  A file may include files of its own part and
 of parts on lower layers.  X.c and X.h of one folder are one node of the graph.
@@ -20,7 +20,7 @@ from pathlib import Path
 from guests.command import call
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
-LAYERS = {"compat": 0, "base": 1, "hook": 2, "dispatch": 3, "control": 4, "policy/common": 4,
+LAYERS = {"compat": 0, "base": 1, "hook": 2, "flow": 3, "control": 4, "policy/common": 4,
           "record": 5, "main": 6, "wrappers": 7}
 WRAPPERS = ("hook/klp_fallback", "hook/klp_giveback", "hook/klp_lists")
 POLICY_LAYER = 5
@@ -34,7 +34,7 @@ KNOWN: dict[frozenset[str], str] = {
 # Functions that the kernel's macros make.
 MADE = re.compile(r"^(?:__|trace_|perf_trace_|trace_event_|init_module|cleanup_module)")
 # Parts that are files of module/ itself; every other file there is of the part "base".
-FILES = {"events": "dispatch", "deliver": "dispatch", "dispatch": "dispatch", "main": "main"}
+FILES = {"main": "main"}
 
 
 def part(node: str) -> str:

@@ -27,8 +27,8 @@ CHECKPATCH_RELAXED = {
     "module/compat/": "LINUX_VERSION_CODE,CONSTANT_COMPARISON,UNNECESSARY_INT,MISORDERED_TYPE,"
                       "COMPLEX_MACRO",
     "module/compat/export.h": _TABLES,
-    "module/dispatch.c": f"{_TABLES},LINE_SPACING,PARENTHESIS_ALIGNMENT",
-    "module/deliver.": _TABLES,
+    "module/flow/hooks.c": f"{_TABLES},LINE_SPACING,PARENTHESIS_ALIGNMENT",
+    "module/flow/": _TABLES,
     "module/control/policies.h": "MACRO_ARG_REUSE",
     "module/livemm.h": "MACRO_ARG_REUSE",
     "module/policy/common/zones.h": _TABLES,

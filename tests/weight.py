@@ -18,7 +18,7 @@ MODULE = ROOT / "module"
 ROWS = {
     "knobs": ("policy/*/knobs.h", r"^\s*KNOB\(\w+,"),
     "counters": ("policy/*/knobs.h", r"^\s*COUNTER\(\w+,"),
-    "events": ("deliver.h", r"^\s*EVENT\(\w+,"),
+    "events": ("flow/deliver.h", r"^\s*(?:EVENT|LISTED)\(\w+\)"),
     "hook rows": ("hook/rows.h", r"^(?!LIVEPATCH_OR|OR)[A-Z_]+\((?:[A-Z]|[a-z]+, [A-Z])"),
     "version tests": ("**/*.h", r"\bLINUX_VERSION_CODE\b"),
 }

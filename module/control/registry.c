@@ -6,7 +6,7 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
-#include "events.h"
+#include "flow/events.h"
 #include "hook/hook.h"
 #include "knobs.h"
 #include "look.h"
@@ -15,7 +15,7 @@
 #include "state.h"
 #include "switch.h"
 
-/* Subscribe the policy to hooks, and register its events with dispatch. */
+/* Subscribe the policy to hooks, and register its events. */
 static int lmm_policy_subscribe(struct lmm_policy *policy)
 {
 	int err = 0;

@@ -17,7 +17,7 @@
 #include <linux/string.h>
 #include <linux/wait.h>
 
-#include "events.h"
+#include "flow/events.h"
 #include "policies.h"
 #include "state.h"
 

@@ -16,7 +16,7 @@
 #include <linux/printk.h>
 #include <linux/string.h>
 
-#include "events.h"
+#include "flow/events.h"
 #include "hook/hook.h"
 #include "state.h"
 #include "switch.h"

@@ -54,6 +54,7 @@ extern struct static_key_false lmm_klp_armed[LMM_KLP_NR];
  *	lists were drained
  * @brief: preemption is off, and only a few parts are asked for; with interrupts on, the handler
  *	has the rest go back soon
+ * @soon: nobody waits: the handler has all go back soon
  * @started: the handler has been called for this request
  * @before: for use by the handler
  */
@@ -61,25 +62,17 @@ struct lmm_klp_return {
 	struct zone *zone;
 	enum lmm_klp_function by;
 	bool brief;
+	bool soon;
 	bool started;
 	unsigned long before;
 };
 
-/* dispatch.c */
-int lmm_on_depot_get(struct zone *zone, unsigned int order, unsigned long asked,
-		     struct list_head *list, int migratetype);
-int lmm_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
-		     unsigned long caller);
+/* flow/: what a wrapper hands over to */
+int lmm_refill(struct zone *zone, unsigned int order, unsigned long blocks,
+	       struct list_head *list, int migratetype, unsigned int alloc_flags);
+void lmm_drain(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
+	       unsigned long caller);
 bool lmm_on_give_back(struct lmm_klp_return *part);
-unsigned long lmm_on_refill_count(struct zone *zone, unsigned int order, unsigned long asked);
-unsigned int lmm_on_refill_split(struct zone *zone, unsigned long *pages, int migratetype);
-int lmm_on_refill_type(struct zone *zone, unsigned int order, unsigned long blocks, int migratetype,
-		       unsigned int *alloc_flags);
-void lmm_on_refill(struct zone *zone, unsigned int order, int migratetype, int got);
-int lmm_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
-		       unsigned long caller);
-int lmm_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex);
-void lmm_on_drain(struct zone *zone, struct per_cpu_pages *pcp, int count, int moved);
 int lmm_on_fallback(struct free_area *area, unsigned int order, int migratetype, bool claimable,
 		    int found, bool *whole);
 

@@ -22,6 +22,11 @@ static bool subscription_sound(const struct lmm_subscription *sub)
 				  lmm_hooks[sub->fallback_for].mech == LMM_MECH_LIVEPATCH);
 }
 
+static bool is_probe(const struct lmm_hook *hook)
+{
+	return hook->mech == LMM_MECH_KPROBE || hook->mech == LMM_MECH_TRACEPOINT;
+}
+
 static int hook_subscribe(unsigned int client, const struct lmm_subscription *sub)
 {
 	struct lmm_hook *hook;
@@ -29,8 +34,12 @@ static int hook_subscribe(unsigned int client, const struct lmm_subscription *su
 	if (!subscription_sound(sub))
 		return -EINVAL;
 	hook = &lmm_hooks[sub->hook];
-	if (hook->impact[client])
+	if (hook->impact[client] || (hook->handler && sub->handler))
 		return -EEXIST;
+	if (sub->handler)
+		hook->handler = sub->handler;
+	if (!hook->handler && is_probe(hook))
+		return -EINVAL;
 	hook->users |= LMM_USERS(client, sub->modes);
 	hook->required |= LMM_USERS(client, sub->required);
 	if (sub->fallback) {

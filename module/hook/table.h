@@ -89,6 +89,7 @@ struct lmm_hook_alternative {
  * @fallback: the row is used only where @fallback_for cannot be used
  * @fallback_for: the row that the client prefers; of a livepatch, and before @hook
  * @impact: what the client loses without the row, for people
+ * @handler: of a kprobe or a tracepoint that the client uses alone; see flow/probe.h
  */
 struct lmm_subscription {
 	enum lmm_hook_id hook;
@@ -97,18 +98,23 @@ struct lmm_subscription {
 	bool fallback;
 	enum lmm_hook_id fallback_for;
 	const char *impact;
+	void *handler;
 };
 
-/* A row of a client's table: a hook used in some modes, and required in some of these modes. */
-#define LMM_USES_IN(modes_, required_, hook_, impact_) {		\
+/*
+ * A row of a client's table: a hook used in some modes, and required in some of these modes.  Other
+ * members may follow.
+ */
+#define LMM_USES_IN(modes_, required_, hook_, impact_, ...) {		\
 	.hook = LMM_HOOK_##hook_,					\
 	.modes = modes_,						\
 	.required = required_,						\
 	.impact = impact_,						\
+	__VA_ARGS__							\
 }
 
 /* A hook used in every mode. */
-#define LMM_USES(hook, impact)	LMM_USES_IN(LMM_ALL_MODES, 0, hook, impact)
+#define LMM_USES(...)	LMM_USES_IN(LMM_ALL_MODES, 0, __VA_ARGS__)
 
 /*
  * For each client with a direct call, which makes room where BPF wants the same function.  Without
@@ -123,7 +129,7 @@ struct lmm_subscription {
 		 "nothing, as this kernel calls no BPF program at a function")
 
 /* A hook that every mode requires. */
-#define LMM_NEEDS(hook, impact)	LMM_USES_IN(LMM_ALL_MODES, LMM_ALL_MODES, hook, impact)
+#define LMM_NEEDS(...)	LMM_USES_IN(LMM_ALL_MODES, LMM_ALL_MODES, __VA_ARGS__)
 
 /* A hook used in every mode where another hook cannot be used. */
 #define LMM_USES_FOR(hook_, instead, impact_) {				\
@@ -186,8 +192,8 @@ struct lmm_hook_client {
  * @refused: errno of the kernel at the last try to arm the row, or 0
  * @why: why the row is not available, or a remark
  *
- * Members up to @align are constant, but for @handler, which lmm_hooks_init() sets where the table
- * has none.  Members from @users to @impact are written while clients subscribe.  Members from @kp
+ * Members up to @align are constant, but for @handler, which lmm_hooks_init() or a client sets where
+ * the table has none.  Members from @users to @impact are written while clients subscribe.  Members from @kp
  * to @makes_room, and from @stuck on, are written under @lock only; @covered_by under a lock of
  * klp_conflict.c.
  */

@@ -34,7 +34,7 @@
 #include "compat/pageset.h"
 #include "control/debugfs.h"
 #include "control/switch.h"
-#include "events.h"
+#include "flow/events.h"
 #include "hook/hook.h"
 #include "livemm.h"
 #include "policy/common/zones.h"
@@ -78,45 +78,43 @@ static void list_sample(struct zone *zone, struct per_cpu_pages *pages, int cpu,
 	};
 }
 
-/* Event: pages moved from the buddy to this CPU's list.  Context: see struct lmm_events. */
-static void on_refill(struct zone *zone, unsigned int order, int migratetype, int pages)
+/* A list was refilled, from the buddy unless a policy did. */
+static void on_refill(const struct lmm_refill *refill)
 {
 	struct record_list list;
 
-	if (!trace_list_refill_enabled())
+	if (refill->stocked || !trace_list_refill_enabled())
 		return;
-	list_sample(zone, this_cpu_ptr(zone->per_cpu_pageset), smp_processor_id(), &list);
-	trace_list_refill(&list, order, migratetype, pages);
+	list_sample(refill->zone, refill->pcp, refill->cpu, &list);
+	trace_list_refill(&list, refill->order, refill->migratetype, refill->got << refill->order);
 }
 
-/* The CPU of a list, most often this one; -1 for pages of no CPU's list, which a policy drains. */
-static int cpu_of(struct zone *zone, const struct per_cpu_pages *pages)
+/* The CPU of the lists; -1 for pages of no CPU's list, which a policy drains. */
+static int cpu_of(const struct lmm_drain *drain)
 {
-	int cpu = smp_processor_id();
+	int cpu;
 
-	if (likely(pages == this_cpu_ptr(zone->per_cpu_pageset)))
-		return cpu;
+	if (likely(drain->is_here))
+		return drain->cpu;
 	for_each_possible_cpu(cpu)
-		if (pages == per_cpu_ptr(zone->per_cpu_pageset, cpu))
+		if (drain->pcp == per_cpu_ptr(drain->zone->per_cpu_pageset, cpu))
 			return cpu;
 	return -1;
 }
 
-/* Event: @count pages of a list go to the buddy.  Context: see struct lmm_events. */
-static int on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
-			  unsigned long caller)
+/* Pages of a list go to the buddy. */
+static void on_drain(const struct lmm_drain *drain)
 {
 	struct record_list list;
 	int cpu;
 
 	if (!trace_list_drain_enabled())
-		return count;
-	cpu = cpu_of(zone, pages);
+		return;
+	cpu = cpu_of(drain);
 	if (cpu < 0)
-		return count;
-	list_sample(zone, pages, cpu, &list);
-	trace_list_drain(&list, cpu, pindex, count);
-	return count;
+		return;
+	list_sample(drain->zone, drain->pcp, cpu, &list);
+	trace_list_drain(&list, cpu, drain->pindex, drain->count);
 }
 
 static void zone_look(struct zone *zone)
@@ -173,12 +171,17 @@ static void look(void)
 		cpu_look(cpu);
 }
 
+static const struct lmm_recorder recorder = {
+	.refill = on_refill,
+	.drain = on_drain,
+};
+
 static void disarm(void)
 {
 	lockdep_assert_held(&lmm_record_mutex);
 	if (!armed)
 		return;
-	lmm_events_stop(LMM_RECORDER);
+	lmm_recorder_set(NULL);
 	lmm_hooks_disarm(LMM_RECORDER);
 	armed = false;
 }
@@ -218,7 +221,7 @@ static int try_arm(char *why, size_t len)
 		return err;
 	armed = true;
 	hotplug = (void *)lmm_hook_address(LMM_HOOK_MEM_HOTPLUG);
-	lmm_events_start(LMM_RECORDER);
+	lmm_recorder_set(&recorder);
 	return 0;
 }
 
@@ -313,11 +316,6 @@ static const struct lmm_subscription record_subscriptions[] = {
 
 static const struct lmm_hook_client record_uses = LMM_HOOK_CLIENT(record);
 
-static const struct lmm_events record_events = {
-	.refill = on_refill,
-	.drain_count = on_drain_count,
-};
-
 /**
  * lmm_record_init() - be ready to record
  *
@@ -334,17 +332,9 @@ int lmm_record_init(void)
 		return -ENOMEM;
 	err = lmm_hooks_subscribe(LMM_RECORDER, &record_uses);
 	if (err)
-		goto err_wq;
-	err = lmm_events_register(LMM_RECORDER, &record_events);
-	if (err)
-		goto err_hooks;
-	lmm_control_session = &session;
-	return 0;
-
-err_hooks:
-	lmm_hooks_unsubscribe(LMM_RECORDER);
-err_wq:
-	destroy_workqueue(look_wq);
+		destroy_workqueue(look_wq);
+	else
+		lmm_control_session = &session;
 	return err;
 }
 
@@ -357,7 +347,6 @@ void lmm_record_exit(void)
 {
 	lmm_control_session = NULL;
 	flush_work(&end_work);
-	lmm_events_unregister(LMM_RECORDER);
 	lmm_hooks_unsubscribe(LMM_RECORDER);
 	destroy_workqueue(look_wq);
 }

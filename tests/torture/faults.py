@@ -65,8 +65,8 @@ FAULTS: dict[str, Fault] = {
         "off frees the depots with pages in them", "module/policy/zonelock/policy.c",
         (("\t\tzonelock_return_zone(zone, DEPOT_BY_OFF);\n", "\t\t;\n"),)),
     "refill_lies": Fault(
-        "a refill from the depot says one page too many", "module/hook/klp_lists.c",
-        (("\t\tif (got)\n\t\t\treturn got;\n", "\t\tif (got)\n\t\t\treturn got + 1;\n"),)),
+        "a refill from the depot says one page too many", "module/flow/refill.c",
+        (("\treturn refill.got;\n", "\treturn refill.got + refill.stocked;\n"),)),
     "bound_stays": Fault(
         "off leaves the policy's bound in the lists", "module/policy/pcp/lists.c",
         (("if (!lmm_pageset_restore(pages, list->written, def))", "if (true)"),)),
@@ -81,8 +81,8 @@ FAULTS: dict[str, Fault] = {
         "hooks stay armed after off", "module/hook/hook.c",
         (("hook->stuck ? 0 : row_disarm(hook);", "hook->stuck ? 0 : 0;"),)),
     "events_go_on": Fault(
-        "events go on after off", "module/deliver.c",
-        (("\tevents_listen(id, false);\n", ""),)),
+        "events go on after off", "module/flow/deliver.c",
+        (("\ttell(id, false);\n", ""),)),
     "config_freed": Fault(
         "settings are freed while somebody reads them", "module/control/change.c",
         (("kfree_rcu(change.want[policy->id], rcu);", "kfree(change.want[policy->id]);"),),
@@ -103,12 +103,12 @@ FAULTS: dict[str, Fault] = {
           "\tspin_unlock(&lmm_state_lock);\n\t(void)flags;\n"),), "debug"),
     "mm_forgotten": Fault(
         "an address space that ends stays in the table", "module/policy/numa/policy.c",
-        (("\t.mm_exit = numa_on_mm_exit,\n", ""),), "debug", nodes=2),
+        (("probe_mm_exit, numa_on_mm_exit((void *)LMM_PROBED(0)))", "probe_mm_exit, ;)"),),
+        "debug", nodes=2),
     "lock_kept": Fault(
         "the lock of a list is not released when the list was filled", HANDLERS,
-        (("\t\t\tlist_top_up(zone, pages, kind);\n\t\tspin_unlock(&pages->lock);\n",
-          "\t\t\tlist_top_up(zone, pages, kind);\n\t\telse\n"
-          "\t\t\tspin_unlock(&pages->lock);\n"),), "6.12"),
+        (("\t}\n\tspin_unlock(&pages->lock);\n",
+          "\t}\n\tif (!got)\n\t\tspin_unlock(&pages->lock);\n"),), "6.12"),
     "lease_forgets": Fault(
         "the end of the lease switches nothing off", "module/control/lease.c",
         (("lmm_policies_cut(LMM_ALL_POLICIES);", ";"),)),

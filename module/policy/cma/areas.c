@@ -25,7 +25,7 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
-#include "events.h"
+#include "flow/events.h"
 #include "hook/hook.h"
 #include "hook/kcall.h"
 #include "state.h"
@@ -120,7 +120,7 @@ static void area_keep(struct cma_area *area, unsigned long pfn, unsigned long co
 }
 
 /**
- * cma_on_start() - event: an owner starts an allocation
+ * cma_on_start() - an owner starts an allocation
  * @name: name of the area
  * @count: pages wanted; if the area has fewer, the kernel may not report the end
  *
@@ -139,7 +139,7 @@ void cma_on_start(const char *name, unsigned long count)
 }
 
 /**
- * cma_on_busy() - event: a range could not be emptied; the kernel tries the next one
+ * cma_on_busy() - a range could not be emptied; the kernel tries the next one
  * @name: name of the area
  * @pfn: first page frame number
  * @count: pages of the range
@@ -162,7 +162,7 @@ void cma_on_busy(const char *name, unsigned long pfn, unsigned long count)
 }
 
 /**
- * cma_on_finish() - event: an allocation has ended
+ * cma_on_finish() - an allocation has ended
  * @name: name of the area
  * @pfn: first page frame number, on success
  * @got: the allocation has succeeded
@@ -222,7 +222,7 @@ unsigned int cma_drain_lists(struct zone *zone, int most)
 }
 
 /**
- * cma_on_release() - event: an owner has released pages
+ * cma_on_release() - an owner has released pages
  * @name: name of the area
  * @pfn: first page frame number
  * @page: first page
@@ -439,18 +439,6 @@ void cma_view_zone(struct zone *zone, struct cma_view *view)
 		.kept = atomic_long_read(&cma_zone_of(zone)->kept),
 		.allocating = cma_zone_is_taken(zone),
 	};
-}
-
-/**
- * cma_zone_is_taken() - is an owner allocating CMA memory of a zone?
- * @zone: the zone
- *
- * Context: any.
- * Return: true if an owner is.
- */
-bool cma_zone_is_taken(const struct zone *zone)
-{
-	return atomic_read(&cma_zone_of(zone)->allocating) > 0;
 }
 
 /**

@@ -27,7 +27,7 @@
 #include <linux/static_call.h>
 
 #include "compat/compat.h"
-#include "events.h"
+#include "flow/events.h"
 #include "hook/hook.h"
 #include "hook/kcall.h"
 #include "core_balance.h"

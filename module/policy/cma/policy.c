@@ -13,7 +13,8 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
-#include "events.h"
+#include "flow/events.h"
+#include "flow/probe.h"
 #include "hook/entry.h"
 #include "hook/hook.h"
 #include "state.h"
@@ -146,15 +147,36 @@ static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
 					       "no page is moved to CMA memory");
 }
 
+static LMM_ON_TRACEPOINT(CMA, CMA_START, probe_cma_start,
+			 (void *data, const char *name, unsigned long count),
+			 cma_on_start(name, count))
+static LMM_ON_TRACEPOINT(CMA, CMA_BUSY, probe_cma_busy,
+			 (void *data, const char *name, unsigned long pfn, const struct page *page,
+			  unsigned long count, unsigned int align),
+			 cma_on_busy(name, pfn, count))
+/* @page is NULL when nothing was got. */
+static LMM_ON_TRACEPOINT(CMA, CMA_FINISH, probe_cma_finish,
+			 (void *data, const char *name, unsigned long pfn, const struct page *page,
+			  unsigned long count),
+			 cma_on_finish(name, pfn, page, count))
+static LMM_ON_TRACEPOINT(CMA, CMA_RELEASE, probe_cma_release,
+			 (void *data, const char *name, unsigned long pfn, const struct page *page,
+			  unsigned long count),
+			 cma_on_release(name, pfn, page, count))
+
 static const struct lmm_subscription cma_subscriptions[] = {
 	LMM_USES_IN(RATIO, RATIO, REFILL, "mode ratio"),
 	LMM_USES_BPF_LINKS,
 	LMM_USES_IN(RATIO, RATIO, FALLBACK, "mode ratio"),
 	LMM_USES(BUFFER, "pages that file systems pin may lie in CMA memory"),
-	LMM_NEEDS(CMA_START, "all of the policy, which would move pages where an owner works"),
-	LMM_NEEDS(CMA_BUSY, "all of the policy, which would fill what could not be emptied"),
-	LMM_NEEDS(CMA_FINISH, "all of the policy, which would never move pages again"),
-	LMM_USES(CMA_RELEASE, "pages that an owner has released are not kept for the owner"),
+	LMM_NEEDS(CMA_START, "all of the policy, which would move pages where an owner works",
+		  .handler = probe_cma_start),
+	LMM_NEEDS(CMA_BUSY, "all of the policy, which would fill what could not be emptied",
+		  .handler = probe_cma_busy),
+	LMM_NEEDS(CMA_FINISH, "all of the policy, which would never move pages again",
+		  .handler = probe_cma_finish),
+	LMM_USES(CMA_RELEASE, "pages that an owner has released are not kept for the owner",
+		 .handler = probe_cma_release),
 	LMM_NEEDS(CMA_AREAS, "all of the policy, which would not know the areas"),
 	LMM_NEEDS(DRAIN_LIST, "all of the policy, which could not give back what a list holds"),
 	LMM_NEEDS(BLOCK_FLAGS, "all of the policy: the type of a block"),
@@ -168,12 +190,8 @@ static const struct lmm_subscription cma_subscriptions[] = {
 static const struct lmm_hook_client cma_uses = LMM_HOOK_CLIENT(cma);
 
 static const struct lmm_events cma_events = {
-	.refill_type = cma_on_refill_type,
-	.zone_is_taken = cma_zone_is_taken,
-	.cma_start = cma_on_start,
-	.cma_busy = cma_on_busy,
-	.cma_finish = cma_on_finish,
-	.cma_release = cma_on_release,
+	.refill_from = cma_on_refill_from,
+	.zone_is_taken = cma_slot_is_taken,
 	.kswapd_woken = cma_on_kswapd_woken,
 };
 

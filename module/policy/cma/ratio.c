@@ -11,6 +11,7 @@
 #include <linux/mmzone.h>
 
 #include "compat/compat.h"
+#include "flow/refill.h"
 #include "hook/hook.h"
 #include "hook/klp_guard.h"
 #include "hook/symbols.h"
@@ -47,42 +48,37 @@ bool cma_ratio_possible(char *why, size_t len)
 }
 
 /**
- * cma_on_refill_type() - event: a list is about to be refilled
- * @zone: the list's zone
- * @order: order of the blocks
- * @blocks: number of the blocks
- * @migratetype: migratetype of the list
- * @alloc_flags: flags of the request; may be changed
+ * cma_on_refill_from() - event: a list is about to be refilled
+ * @refill: the refill
  *
  * Context: under the list's pcp->lock, preemption off, any context that the allocator may be
  * called from.  No sleeping, no printk, no allocation, no lock.
- * Return: the migratetype to ask the kernel for.
  */
-int cma_on_refill_type(struct zone *zone, unsigned int order, unsigned long blocks,
-		       int migratetype, unsigned int *alloc_flags)
+void cma_on_refill_from(struct lmm_refill *refill)
 {
-	struct cma_ratio *ratio = &cma_zone_of(zone)->ratio;
-	long pages = blocks << order;
+	struct cma_ratio *ratio = &cma.zones[refill->slot].ratio;
+	long pages = refill->blocks << refill->order;
+	struct zone *zone = refill->zone;
 	enum cma_source source;
 	struct cma_view view;
 	unsigned int share;
 
-	if (READ_ONCE(cma.mode) != CMA_MODE_RATIO || migratetype != MIGRATE_MOVABLE ||
-	    !(*alloc_flags & LMM_ALLOC_CMA) || !zone_cma_pages(zone) || !lmm_guard_stands())
-		return migratetype;
+	if (READ_ONCE(cma.mode) != CMA_MODE_RATIO || refill->migratetype != MIGRATE_MOVABLE ||
+	    !(refill->alloc_flags & LMM_ALLOC_CMA) || !zone_cma_pages(zone) || !lmm_guard_stands())
+		return;
 	cma_view_zone(zone, &view);
 	source = cma_source(&view, ratio);
 	share = cma_share(&view);
 	trace_cma_refill(zone_to_nid(zone), zone_idx(zone), pages, &view, share, source);
 	if (source == CMA_AS_STOCK)
-		return migratetype;
+		return;
 	cma_charge(ratio, share, source, pages, pageblock_nr_pages);
 	if (source == CMA_LENT) {
 		lmm_count(&lmm_cma_policy, COUNT_LENT_PAGES, pages);
-		return LMM_MIGRATE_CMA;
+		refill->from = LMM_MIGRATE_CMA;
+		return;
 	}
 	lmm_count(&lmm_cma_policy, COUNT_REGULAR_PAGES, pages);
 	/* No parts of blocks of other types either: CMA memory is better than that. */
-	*alloc_flags = (*alloc_flags & ~LMM_ALLOC_CMA) | LMM_ALLOC_NOFRAGMENT;
-	return migratetype;
+	refill->from_flags = (refill->alloc_flags & ~LMM_ALLOC_CMA) | LMM_ALLOC_NOFRAGMENT;
 }

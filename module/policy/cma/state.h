@@ -87,16 +87,27 @@ struct cma_state {
 extern struct cma_state cma;
 
 struct lmm_move;
+struct lmm_refill;
 
 static inline struct cma_zone *cma_zone_of(const struct zone *zone)
 {
 	return &cma.zones[lmm_zone_slot(zone)];
 }
 
+/* Is an owner allocating CMA memory of the zone of a slot, or of a zone?  Any context. */
+static inline bool cma_slot_is_taken(unsigned int slot)
+{
+	return atomic_read(&cma.zones[slot].allocating) > 0;
+}
+
+static inline bool cma_zone_is_taken(const struct zone *zone)
+{
+	return cma_slot_is_taken(lmm_zone_slot(zone));
+}
+
 /* ratio.c */
 bool cma_ratio_possible(char *why, size_t len);
-int cma_on_refill_type(struct zone *zone, unsigned int order, unsigned long blocks,
-		       int migratetype, unsigned int *alloc_flags);
+void cma_on_refill_from(struct lmm_refill *refill);
 
 /* areas.c */
 int cma_areas_find(char *why, size_t len);
@@ -104,7 +115,6 @@ void cma_areas_forget(void);
 void cma_areas_stop(void);
 void cma_areas_show(struct seq_file *m);
 void cma_view_zone(struct zone *zone, struct cma_view *view);
-bool cma_zone_is_taken(const struct zone *zone);
 unsigned int cma_drain_lists(struct zone *zone, int most);
 bool cma_range_is_kept(const struct zone *zone, unsigned long pfn, unsigned long count);
 void cma_on_start(const char *name, unsigned long count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * zones.h - index of a zone in an array that covers each zone of each node, and its free pages
+ * zones.h - the zones, and their free pages
  *
  * Lists and depots hold pages that are free, but that the kernel does not count as free.  The
  * account of both is therefore the zone's free pages: what either holds is missing there.  Both may
@@ -18,6 +18,7 @@
 #include <linux/seq_file.h>
 
 #include "compat/compat.h"
+#include "flow/slot.h"
 #include "hook/table.h"
 
 /* Pages that a CPU has allocated from zones of the kind of @zone, since boot; may wrap. */
@@ -46,16 +47,6 @@ static inline long lmm_cpu_net(int cpu)
 	for (i = 0; i < MAX_NR_ZONES; i++)
 		net += READ_ONCE(event[PGALLOC_NORMAL - ZONE_NORMAL + i]);
 	return net;
-}
-
-static inline unsigned int lmm_zone_slots(void)
-{
-	return nr_node_ids * MAX_NR_ZONES;
-}
-
-static inline unsigned int lmm_zone_slot(const struct zone *zone)
-{
-	return zone_to_nid((struct zone *)zone) * MAX_NR_ZONES + zone_idx(zone);
 }
 
 /* As high_wmark_pages(), without zone->lock: sysctls and boosts write both members. */

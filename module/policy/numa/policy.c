@@ -17,7 +17,8 @@
 #include <linux/string.h>
 
 #include "compat/compat.h"
-#include "events.h"
+#include "flow/events.h"
+#include "flow/probe.h"
 #include "hook/hook.h"
 #include "policy/common/zones.h"
 #include "state.h"
@@ -166,13 +167,18 @@ static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 		scope_show(policy, why, len);
 }
 
+static LMM_ON_KPROBE(NUMA, SCAN_BEGIN, probe_scan_begin, numa_on_scan_begin())
+static LMM_ON_KPROBE(NUMA, MM_EXIT, probe_mm_exit, numa_on_mm_exit((void *)LMM_PROBED(0)))
+
 static const struct lmm_subscription numa_subscriptions[] = {
 	LMM_USES_BPF_LINKS,
 	LMM_NEEDS(HINT_FAULT, "all of the policy, which would know of no fault"),
-	LMM_NEEDS(SCAN_BEGIN, "all of the policy, which could not put a scan off"),
+	LMM_NEEDS(SCAN_BEGIN, "all of the policy, which could not put a scan off",
+		  .handler = probe_scan_begin),
 	LMM_USES_IN(BIT(NUMA_MODE_PROMOTE), BIT(NUMA_MODE_PROMOTE), ARM,
 		    "mode promote: the policy arms memory itself"),
-	LMM_NEEDS(MM_EXIT, "all of the policy, which would not know when an mm goes"),
+	LMM_NEEDS(MM_EXIT, "all of the policy, which would not know when an mm goes",
+		  .handler = probe_mm_exit),
 	LMM_NEEDS(BALANCING_MODE,
 		  "all of the policy: an admin could not switch balancing off by sysctl"),
 };
@@ -181,8 +187,6 @@ static const struct lmm_hook_client numa_uses = LMM_HOOK_CLIENT(numa);
 
 static const struct lmm_events numa_events = {
 	.hint_fault = numa_on_hint_fault,
-	.scan_begin = numa_on_scan_begin,
-	.mm_exit = numa_on_mm_exit,
 };
 
 /* The policy's row in the registry. */

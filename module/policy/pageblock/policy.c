@@ -11,7 +11,8 @@
 #include <linux/seq_file.h>
 
 #include "compat/compat.h"
-#include "events.h"
+#include "flow/events.h"
+#include "flow/probe.h"
 #include "hook/entry.h"
 #include "hook/hook.h"
 #include "inspect.h"
@@ -90,16 +91,29 @@ static void pageblock_reason_show(struct lmm_policy *policy, char *why, size_t l
 {
 }
 
+static LMM_ON_TRACEPOINT(PAGEBLOCK, RECLAIM_END, probe_reclaim_end,
+			 (void *data, unsigned long nr_reclaimed),
+			 pageblock_on_reclaim_end(nr_reclaimed))
+static LMM_ON_TRACEPOINT(PAGEBLOCK, COMPACT_BEGIN, probe_compact_begin,
+			 (void *data, int order, gfp_t gfp, int priority),
+			 pageblock_on_compact_begin())
+static LMM_ON_TRACEPOINT(PAGEBLOCK, MIXED, probe_mixed,
+			 (void *data, struct page *page, int order, int got_order,
+			  int migratetype, int got_migratetype),
+			 pageblock_on_mixed(page, got_order))
+
 static const struct lmm_subscription pageblock_subscriptions[] = {
 	LMM_USES_BPF_LINKS,
 	LMM_NEEDS(FALLBACK, "all of the policy, which could refuse nothing"),
 	LMM_NEEDS(REQUEST, "all of the policy, which would not know the request"),
 	LMM_USES(BUFFER, "blocks for huge pages: pages that file systems pin stay movable"),
 	LMM_NEEDS(RECLAIM_END,
-		  "all of the policy, which would not know who has tried to make room"),
+		  "all of the policy, which would not know who has tried to make room",
+		  .handler = probe_reclaim_end),
 	LMM_NEEDS(COMPACT_BEGIN,
-		  "all of the policy, which would not know who has tried to make room"),
-	LMM_USES(MIXED, "counters claimed and mixed"),
+		  "all of the policy, which would not know who has tried to make room",
+		  .handler = probe_compact_begin),
+	LMM_USES(MIXED, "counters claimed and mixed", .handler = probe_mixed),
 	LMM_NEEDS(BOOST_FACTOR,
 		  "all of the policy, which could not wake kswapd as a mix would have done"),
 	LMM_USES(MEM_HOTPLUG, "census, reserve, clean-up: memory could go while it is looked at"),
@@ -118,9 +132,6 @@ static const struct lmm_hook_client pageblock_uses = LMM_HOOK_CLIENT(pageblock);
 
 static const struct lmm_events pageblock_events = {
 	.fallback = pageblock_on_fallback,
-	.reclaim_end = pageblock_on_reclaim_end,
-	.compact_begin = pageblock_on_compact_begin,
-	.mixed = pageblock_on_mixed,
 };
 
 /* The policy's row in the registry. */

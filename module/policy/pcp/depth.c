@@ -77,16 +77,23 @@ void pcp_depth_list(struct pcp_list *list, unsigned int slot, int cpu)
 }
 
 /**
- * pcp_on_list_pages() - event: a block was allocated or freed on this CPU
- * @nid: node of the block
- * @zone_idx: index of the block's zone in the node
- * @pages: pages in the block; negative when freed
+ * pcp_on_list_pages() - a block was allocated or freed on this CPU
+ * @page: the first page of the block; NULL when the allocation failed
+ * @order: order of the block
+ * @freed: the block was freed
+ *
+ * Only blocks of an order that the kernel keeps in per-CPU lists count.
  *
  * Context: any, preemption off.
  */
-void pcp_on_list_pages(int nid, int zone_idx, long pages)
+void pcp_on_list_pages(const struct page *page, unsigned int order, bool freed)
 {
-	struct pcp_track *track = this_cpu_read(tracks) + nid * MAX_NR_ZONES + zone_idx;
+	long pages = freed ? -(1L << order) : 1L << order;
+	struct pcp_track *track;
 
+	if (!page || (order > PAGE_ALLOC_COSTLY_ORDER &&
+		      !(IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) && order == pageblock_order)))
+		return;
+	track = this_cpu_read(tracks) + page_to_nid(page) * MAX_NR_ZONES + page_zonenum(page);
 	pcp_track_page(track, READ_ONCE(period), pages);
 }

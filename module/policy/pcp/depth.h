@@ -11,6 +11,6 @@ int pcp_depth_alloc(void);
 void pcp_depth_free(void);
 void pcp_depth_tick(void);
 void pcp_depth_list(struct pcp_list *list, unsigned int slot, int cpu);
-void pcp_on_list_pages(int nid, int zone_idx, long pages);
+void pcp_on_list_pages(const struct page *page, unsigned int order, bool freed);
 
 #endif /* LIVEMM_POLICY_PCP_DEPTH_H */

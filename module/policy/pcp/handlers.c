@@ -15,6 +15,8 @@
 #include <linux/smp.h>
 #include <linux/vmstat.h>
 
+#include "flow/drain.h"
+#include "flow/refill.h"
 #include "livemm.h"
 #include "policy/common/drain.h"
 #include "policy/common/free_path.h"
@@ -71,70 +73,50 @@ static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
 }
 
 /**
- * pcp_on_refill_count() - event: a list is empty and about to be refilled
- * @zone: zone of the list
- * @order: order of the blocks
- * @asked: blocks that the kernel wants
+ * pcp_on_refill_size() - event: a list is empty, and about to be refilled from the buddy
+ * @refill: the refill
  *
  * Context: see the top of the file.
- * Return: blocks to ask for, at least @asked.
  */
-unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigned long asked)
+void pcp_on_refill_size(struct lmm_refill *refill)
 {
-	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
-	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), smp_processor_id());
-	struct pcp_zone *pz = zone_pressure(zone);
+	struct pcp_list *list = pcp_list_of(refill->slot, refill->cpu);
+	struct pcp_zone *pz = &pcp.zones[refill->slot];
+	struct zone *zone = refill->zone;
 	struct pcp_limits limits;
 	unsigned long count;
 	long room;
 
 	kick(zone, pz);
-	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max)
-		return asked;
-	limits = limits_now(zone, pz, list, pages);
-	count = pcp_event_refill_count(&list->event, asked, pages->count, &limits);
+	if (pcp.mode != PCP_MODE_EVENT || refill->order || !list->limits.max)
+		return;
+	limits = limits_now(zone, pz, list, refill->pcp);
+	count = pcp_event_refill_count(&list->event, refill->blocks, refill->pcp->count, &limits);
 	/* A larger refill must not itself bring the zone near its watermark. */
 	room = zone_page_state(zone, NR_FREE_PAGES) - pcp_zone_mark(zone, pz);
-	return max_t(long, asked, min_t(long, count, room));
+	refill->blocks = max_t(long, refill->blocks, min_t(long, count, room));
 }
 
 /**
- * pcp_on_refill() - event: pages moved from the buddy to a list
- * @zone: zone of the list
- * @order: order of the blocks
- * @migratetype: migratetype of the list
- * @pages: pages that moved; the list does not count them yet
- *
- * Context: see the top of the file.
- */
-void pcp_on_refill(struct zone *zone, unsigned int order, int migratetype, int pages)
-{
-	lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
-	pcp_on_list_filled(zone, order, migratetype, pages);
-}
-
-/**
- * pcp_on_list_filled() - event: pages moved to an empty list, from wherever
- * @zone: zone of the list
- * @order: order of the blocks
- * @migratetype: migratetype of the list
- * @pages: pages that moved; the list does not count them yet
+ * pcp_on_refilled() - event: pages moved to an empty list
+ * @refill: the refill
  *
  * A list that another policy fills is as short of pages as one that the buddy fills.
  *
  * Context: see the top of the file.
  */
-void pcp_on_list_filled(struct zone *zone, unsigned int order, int migratetype, int pages)
+void pcp_on_refilled(struct lmm_refill *refill)
 {
-	int cpu = smp_processor_id();
-	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), cpu);
+	struct pcp_list *list = pcp_list_of(refill->slot, refill->cpu);
 	struct pcp_sample sample;
 
-	if (pcp.mode != PCP_MODE_EVENT || order || !list->limits.max ||
-	    migratetype >= MIGRATE_PCPTYPES)
+	if (!refill->stocked)
+		lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
+	if (pcp.mode != PCP_MODE_EVENT || refill->order || !list->limits.max ||
+	    refill->migratetype >= MIGRATE_PCPTYPES)
 		return;
-	pcp_list_sample(zone, cpu, migratetype, &sample);
-	pcp_event_refill(&list->event, &sample, pages);
+	pcp_list_sample(refill->zone, refill->cpu, refill->migratetype, &sample);
+	pcp_event_refill(&list->event, &sample, refill->got);
 }
 
 /* A free has filled a list: raise its bound, also in @limits, or record why not. */
@@ -164,18 +146,18 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
  * order 1 to 3 in a burst of order-0 frees, as in every exit of a large process, empties the whole
  * list.  Draining one batch, with these blocks first, also keeps few of them.
  */
-static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages,
-			    const struct pcp_list *list, int pindex)
+static int exit_drain_count(const struct lmm_drain *drain)
 {
-	if (!LMM_DRAINS_LIST_AT_EXIT || pindex < MIGRATE_PCPTYPES || READ_ONCE(*pcp.high_fraction))
-		return count;
+	if (!LMM_DRAINS_LIST_AT_EXIT || drain->pindex < MIGRATE_PCPTYPES ||
+	    READ_ONCE(*pcp.high_fraction))
+		return drain->count;
 	/* The kernel wants disabled lists to be empty. */
-	if (!lmm_pageset_read(pages).high)
-		return count;
+	if (!lmm_pageset_read(drain->pcp).high)
+		return drain->count;
 	/* And lists of a zone that is short: the next such block drains as much again. */
-	if (zone_near(zone))
-		return count;
-	return lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
+	if (zone_near(drain->zone))
+		return drain->count;
+	return lmm_drain_limit(drain->count, drain->pcp->count, READ_ONCE(drain->pcp->batch));
 }
 
 /*
@@ -183,13 +165,13 @@ static int exit_drain_count(struct zone *zone, int count, struct per_cpu_pages *
  * list that was raised goes in parts.  Only a free may leave pages behind, and only in a list that
  * the kernel has not disabled.
  */
-static int hold_count(int count, struct per_cpu_pages *pages, const struct pcp_list *list,
-		      bool frees)
+static int hold_count(const struct lmm_drain *drain, const struct pcp_list *list, bool frees)
 {
 	if (LMM_TUNES_LISTS || !frees || READ_ONCE(*pcp.high_fraction) ||
-	    !lmm_pageset_read(pages).high)
-		return count;
-	return lmm_drain_hold(count, pages->count, list->limits.def, READ_ONCE(pages->batch));
+	    !lmm_pageset_read(drain->pcp).high)
+		return drain->count;
+	return lmm_drain_hold(drain->count, drain->pcp->count, list->limits.def,
+			      READ_ONCE(drain->pcp->batch));
 }
 
 /*
@@ -224,21 +206,20 @@ static int part_drain_count(struct pcp_list *list, const struct pcp_limits *limi
  * The answer of part_drain_count() is 0, from what the last pass has added up: while kswapd runs,
  * each free to a list of four batches asks.
  */
-static bool keeps_beside_kswapd(struct zone *zone, const struct pcp_zone *pz,
-				const struct per_cpu_pages *pages, const struct pcp_list *list,
-				int pindex, unsigned long caller)
+static bool keeps_beside_kswapd(const struct lmm_drain *drain, const struct pcp_zone *pz,
+				const struct pcp_list *list)
 {
 	/* A bound of 0 stands for a disabled list; an order above 0 has a larger index. */
-	if (pages->count >= READ_ONCE(pages->high) || pindex >= MIGRATE_PCPTYPES)
+	if (drain->pcp->count >= READ_ONCE(drain->pcp->high) || drain->pindex >= MIGRATE_PCPTYPES)
 		return false;
-	if (READ_ONCE(pz->wanted) || zone_page_state(zone, NR_FREE_PAGES) <
-	    READ_ONCE(pz->calm) + lmm_zone_moment_mark(zone))
+	if (READ_ONCE(pz->wanted) || zone_page_state(drain->zone, NR_FREE_PAGES) <
+	    READ_ONCE(pz->calm) + lmm_zone_moment_mark(drain->zone))
 		return false;
-	if (!list->limits.max || READ_ONCE(list->returning) ||
-	    pages != this_cpu_ptr(zone->per_cpu_pageset) || !lmm_frees(caller))
+	if (!list->limits.max || READ_ONCE(list->returning) || !drain->is_here ||
+	    !lmm_frees(drain->caller))
 		return false;
 	return !list->event.drain_rest ||
-	       !pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(smp_processor_id()));
+	       !pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(drain->cpu));
 }
 
 /*
@@ -247,140 +228,106 @@ static bool keeps_beside_kswapd(struct zone *zone, const struct pcp_zone *pz,
  * list is empty (6.7), and would never end without a page.  The core gives no page where a sysctl
  * has just raised the kernel's default above what the list holds.
  */
-static int free_drain_count(struct zone *zone, struct per_cpu_pages *pages,
-			    struct pcp_list *list, int count, int pindex, bool frees)
+static int free_drain_count(const struct lmm_drain *drain, struct pcp_zone *pz,
+			    struct pcp_list *list, bool frees)
 {
-	bool full = drain_of_full_list(pages, count);
-	struct pcp_zone *pz = zone_pressure(zone);
+	bool full = drain_of_full_list(drain->pcp, drain->count);
+	int count = drain->count, pindex = drain->pindex;
 	struct pcp_limits limits;
 	struct pcp_sample sample;
 	bool goes_on;
-	int cpu;
 
-	if (pages != this_cpu_ptr(zone->per_cpu_pageset))
+	if (!drain->is_here)
 		return count;
 	list->event.drain_counts = false;
 	if ((!full && !frees) || !list->limits.max || READ_ONCE(list->returning))
 		return count;
-	cpu = smp_processor_id();
-	limits = limits_now(zone, pz, list, pages);
+	limits = limits_now(drain->zone, pz, list, drain->pcp);
 	/* The list may be full by pcp_list_yield(), which says nothing about the list's needs. */
 	if (full && limits.reclaim)
 		return count;
-	goes_on = frees && pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(cpu));
+	goes_on = frees && pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(drain->cpu));
 	if (!full || goes_on)
 		return part_drain_count(list, &limits, goes_on, count, pindex);
-	pcp_list_sample(zone, cpu, pindex % MIGRATE_PCPTYPES, &sample);
+	pcp_list_sample(drain->zone, drain->cpu, pindex % MIGRATE_PCPTYPES, &sample);
 	if (pindex < MIGRATE_PCPTYPES)
-		list_grow(zone, pz, list, cpu, &sample, &limits);
+		list_grow(drain->zone, pz, list, drain->cpu, &sample, &limits);
 	return pcp_event_drain_first(&list->event, &sample, count, frees ? 0 : limits.batch,
 				     &limits);
 }
 
 /* Not inlined, so that the common answer saves no registers for what is done here. */
-static noinline int drain_decide(struct zone *zone, int count, struct per_cpu_pages *pages,
-				 struct pcp_list *list, int pindex, unsigned long caller)
+static noinline void drain_decide(struct lmm_drain *drain, struct pcp_zone *pz,
+				  struct pcp_list *list)
 {
-	bool frees = lmm_frees(caller);
+	bool frees = lmm_frees(drain->caller);
 
-	count = exit_drain_count(zone, count, pages, list, pindex);
+	drain->count = exit_drain_count(drain);
 	/* Only a free begins with the list of a larger block.  What is held back goes soon. */
-	count = hold_count(count, pages, list, frees || pindex >= MIGRATE_PCPTYPES);
+	drain->count = hold_count(drain, list, frees || drain->pindex >= MIGRATE_PCPTYPES);
 	if (pcp.mode == PCP_MODE_EVENT)
-		count = free_drain_count(zone, pages, list, count, pindex, frees);
-	return count;
+		drain->count = free_drain_count(drain, pz, list, frees);
 }
 
 /**
- * pcp_on_drain_count() - event: a list is about to be drained
- * @zone: zone of the list
- * @count: pages that the kernel wants to drain
- * @pages: the per-CPU lists
- * @pindex: index of the list that has the block just freed, and that is drained first
- * @caller: return address of the drain
+ * pcp_on_drain_size() - event: a list is about to be drained
+ * @drain: the drain
  *
  * Only frees of order 0 raise a list, because the buddy would miss larger blocks.
  *
  * Context: see the top of the file.
- * Return: pages to drain, from 0 to @count.
  */
-int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
-		       unsigned long caller)
+void pcp_on_drain_size(struct lmm_drain *drain)
 {
-	unsigned int slot = lmm_zone_slot(zone);
-	struct pcp_list *list = pcp_list_of(slot, smp_processor_id());
+	struct pcp_list *list = pcp_list_of(drain->slot, drain->cpu);
+	struct pcp_zone *pz = &pcp.zones[drain->slot];
 
-	if (keeps_beside_kswapd(zone, &pcp.zones[slot], pages, list, pindex, caller))
-		return 0;
-	return drain_decide(zone, count, pages, list, pindex, caller);
-}
-
-/* Mode `event`: what is known of a list of this CPU, or NULL. */
-static struct pcp_event *event_of(struct zone *zone, const struct per_cpu_pages *pages)
-{
-	if (pcp.mode != PCP_MODE_EVENT || pages != this_cpu_ptr(zone->per_cpu_pageset))
-		return NULL;
-	return &pcp_list_of(lmm_zone_slot(zone), smp_processor_id())->event;
-}
-
-/**
- * pcp_on_drain_beyond() - event: another policy took more pages off a list than were to go
- * @zone: zone of the list
- * @pages: the per-CPU lists
- * @beyond: pages more than pcp_on_drain_count() had allowed, or fewer
- *
- * Context: see the top of the file.
- */
-void pcp_on_drain_beyond(struct zone *zone, struct per_cpu_pages *pages, int beyond)
-{
-	struct pcp_event *event = event_of(zone, pages);
-
-	if (event)
-		pcp_event_drain_beyond(event, beyond);
+	if (keeps_beside_kswapd(drain, pz, list))
+		drain->count = 0;
+	else
+		drain_decide(drain, pz, list);
 }
 
 /**
  * pcp_on_drain_from() - event: pages of a list are about to go to the buddy
- * @zone: zone of the list
- * @count: pages that go
- * @pages: the per-CPU lists
- * @pindex: index of the list that would be drained first
+ * @drain: the drain
  *
  * Context: see the top of the file.
- * Return: index of the list to drain first.
  */
-int pcp_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex)
+void pcp_on_drain_from(struct lmm_drain *drain)
 {
-	if (pages != this_cpu_ptr(zone->per_cpu_pageset) || pcp_huge_scarce(zone_pressure(zone)))
-		return pindex;
-	return pcp_list_drain_from(pages, pcp_list_of(lmm_zone_slot(zone), smp_processor_id()),
-				   count, pindex);
+	if (drain->is_here && !pcp_huge_scarce(&pcp.zones[drain->slot]))
+		drain->pindex = pcp_list_drain_from(drain->pcp,
+						    pcp_list_of(drain->slot, drain->cpu),
+						    drain->left, drain->pindex);
 }
 
 /**
- * pcp_on_drain() - event: pages moved from a list to the buddy
- * @zone: zone of the list
- * @pages: the per-CPU lists
- * @count: pages that were to move
- * @moved: pages that moved, in whole blocks
+ * pcp_on_drained() - event: pages moved from a list to the buddy, or where a policy stores them
+ * @drain: the drain
  *
  * Context: see the top of the file.
  */
-void pcp_on_drain(struct zone *zone, struct per_cpu_pages *pages, int count, int moved)
+void pcp_on_drained(struct lmm_drain *drain)
 {
-	struct pcp_event *event = event_of(zone, pages);
+	struct pcp_event *event = &pcp_list_of(drain->slot, drain->cpu)->event;
+	bool known = pcp.mode == PCP_MODE_EVENT && drain->is_here;
 
+	if (known)
+		pcp_event_drain_beyond(event, drain->beyond);
+	if (drain->left <= 0)
+		return;
 	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
-	if (event)
-		pcp_event_drain_went(event, max(moved - count, 0));
+	if (known)
+		pcp_event_drain_went(event, max(drain->moved - drain->left, 0));
 }
 
 /**
- * pcp_on_list_bounds() - event: the kernel is about to recompute the bounds of a zone's lists
+ * pcp_on_list_bounds() - the kernel is about to recompute the bounds of a zone's lists
  *
  * A pass a little later finds the new bounds.
  *
- * Context: any, preemption off, not under an allocator's lock.
+ * Context: under the kernel's pcp_batch_high_lock, preemption off, not under an allocator's lock.
  */
 void pcp_on_list_bounds(void)
 {

@@ -10,9 +10,9 @@
 
 #include "compat/compat.h"
 #include "compat/pageset.h"
+#include "flow/drain.h"
 #include "hook/hook.h"
 #include "hook/kcall.h"
-#include "events.h"
 #include "livemm.h"
 #include "trace.h"
 #include "lists.h"
@@ -207,7 +207,7 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pc
 	before = pages->count;
 	count = min(before - high, lmm_give_pages(lmm_pageset_default(zone).high,
 						  READ_ONCE(pages->batch), LMM_TUNES_LISTS));
-	if (count > 0 && !lmm_list_shrink(zone, pages, high))
+	if (count > 0 && !lmm_drain_down(zone, pages, high))
 		KCALL(drain)(zone, count, pages, pcp_list_drain_from(pages, list, count, 0));
 	count = before - pages->count;
 	spin_unlock(&pages->lock);

@@ -12,7 +12,8 @@
 #include <linux/slab.h>
 
 #include "compat/compat.h"
-#include "events.h"
+#include "flow/events.h"
+#include "flow/probe.h"
 #include "hook/hook.h"
 #include "livemm.h"
 #include "depth.h"
@@ -221,18 +222,28 @@ static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
 		pcp_basis(why, len);
 }
 
+static LMM_ON_TRACEPOINT(PCP, PAGE_ALLOC, probe_page_alloc,
+			 (void *data, struct page *page, unsigned int order, gfp_t gfp,
+			  int migratetype),
+			 pcp_on_list_pages(page, order, false))
+static LMM_ON_TRACEPOINT(PCP, PAGE_FREE, probe_page_free,
+			 (void *data, struct page *page, unsigned int order),
+			 pcp_on_list_pages(page, order, true))
+static LMM_ON_KPROBE(PCP, PAGESET_DEFAULT, probe_pageset_default, pcp_on_list_bounds())
+
 static const struct lmm_subscription pcp_subscriptions[] = {
 	LMM_USES(REFILL, "larger refills, counters of refills"),
 	LMM_USES_IN(LMM_ALL_MODES, BIT(PCP_MODE_EVENT), DRAIN,
 		    "mode event; counter drains; shorter drains at exit"),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_ALLOC,
-		    "mode depth: the depth of allocation"),
+		    "mode depth: the depth of allocation", .handler = probe_page_alloc),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_FREE,
-		    "mode depth: the depth of freeing"),
+		    "mode depth: the depth of freeing", .handler = probe_page_free),
 	LMM_USES(FREE_COMMIT, "drains in parts, or beside kswapd, go as the kernel wants"),
 	LMM_USES(FREE_PAGE, "drains in parts, or beside kswapd, go as the kernel wants"),
 	LMM_USES(FREE_PAGES, "drains in parts, or beside kswapd, go as the kernel wants"),
-	LMM_USES(PAGESET_DEFAULT, "a sysctl write is noticed at a tick instead of at once"),
+	LMM_USES(PAGESET_DEFAULT, "a sysctl write is noticed at a tick instead of at once",
+		 .handler = probe_pageset_default),
 	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
 	LMM_USES(HUGE_WANTED, "huge pages without MADV_HUGEPAGE may fail while lists hold pages"),
 	LMM_NEEDS(DRAIN_LIST, "all of the policy, which could not give back what a list holds"),
@@ -244,15 +255,11 @@ static const struct lmm_subscription pcp_subscriptions[] = {
 static const struct lmm_hook_client pcp_uses = LMM_HOOK_CLIENT(pcp);
 
 static const struct lmm_events pcp_events = {
-	.list_pages = pcp_on_list_pages,
-	.refill_count = pcp_on_refill_count,
-	.refill = pcp_on_refill,
-	.list_filled = pcp_on_list_filled,
-	.drain_count = pcp_on_drain_count,
-	.drain_beyond = pcp_on_drain_beyond,
+	.refill_size = pcp_on_refill_size,
+	.refilled = pcp_on_refilled,
+	.drain_size = pcp_on_drain_size,
 	.drain_from = pcp_on_drain_from,
-	.drain = pcp_on_drain,
-	.list_bounds = pcp_on_list_bounds,
+	.drained = pcp_on_drained,
 	.kswapd_woken = pcp_on_kswapd_woken,
 	.huge_wanted = pcp_on_huge_wanted,
 };

@@ -26,6 +26,9 @@
 #include "policy/common/worker.h"
 #include "policy/common/zones.h"
 
+struct lmm_drain;
+struct lmm_refill;
+
 /**
  * struct pcp_zone - pressure of a zone, for the hooks
  * @mark: pcp_zone_mark() without lmm_zone_moment_mark()
@@ -139,14 +142,11 @@ int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 int pcp_hotplug_start(void);
 void pcp_hotplug_stop(void);
 
-unsigned long pcp_on_refill_count(struct zone *zone, unsigned int order, unsigned long asked);
-void pcp_on_refill(struct zone *zone, unsigned int order, int migratetype, int pages);
-void pcp_on_list_filled(struct zone *zone, unsigned int order, int migratetype, int pages);
-int pcp_on_drain_count(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
-		       unsigned long caller);
-void pcp_on_drain_beyond(struct zone *zone, struct per_cpu_pages *pages, int beyond);
-int pcp_on_drain_from(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex);
-void pcp_on_drain(struct zone *zone, struct per_cpu_pages *pages, int count, int moved);
+void pcp_on_refill_size(struct lmm_refill *refill);
+void pcp_on_refilled(struct lmm_refill *refill);
+void pcp_on_drain_size(struct lmm_drain *drain);
+void pcp_on_drain_from(struct lmm_drain *drain);
+void pcp_on_drained(struct lmm_drain *drain);
 void pcp_on_list_bounds(void);
 void pcp_on_kswapd_woken(struct zone *zone, unsigned int order);
 void pcp_on_huge_wanted(void);

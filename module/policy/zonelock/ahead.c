@@ -15,6 +15,7 @@
 #include <linux/percpu.h>
 
 #include "compat/pageset.h"
+#include "flow/drain.h"
 #include "ahead.h"
 #include "state.h"
 
@@ -36,68 +37,59 @@ static DEFINE_PER_CPU(struct ahead, ahead);
 
 /**
  * ahead_take() - pages of a drain that have gone before
- * @pages: the list, of this CPU
- * @caller: return address of the drain
+ * @drain: a drain of this CPU's lists
  * @until: the value that ahead_note() was told, if this is a later part of the same drain
- * @count: pages that the kernel wants to drain
  *
  * Context: under pcp->lock, preemption off.
- * Return: pages of @count that need not be drained any more.
+ * Return: pages of the drain that need not be drained any more.
  */
-int ahead_take(const struct per_cpu_pages *pages, unsigned long caller, unsigned long until,
-	       int count)
+int ahead_take(const struct lmm_drain *drain, unsigned long until)
 {
 	struct ahead *before = this_cpu_ptr(&ahead);
 	int gone;
 
-	if (before->list != pages || before->caller != caller || before->until != until)
+	if (before->list != drain->pcp || before->caller != drain->caller || before->until != until)
 		return 0;
-	gone = clamp(before->pages, 0, count);
+	gone = clamp(before->pages, 0, drain->count);
 	before->pages -= gone;
 	return gone;
 }
 
 /**
  * ahead_note() - more pages of a list have gone than the kernel asked for
- * @pages: the list, of this CPU
- * @caller: return address of the drain
+ * @drain: a drain of this CPU's lists
  * @until: a value that stays the same until the last part of the drain
  * @more: pages that have gone besides those of this part; may be 0 or less
  *
  * Context: under pcp->lock, preemption off.
  */
-void ahead_note(const struct per_cpu_pages *pages, unsigned long caller, unsigned long until,
-		int more)
+void ahead_note(const struct lmm_drain *drain, unsigned long until, int more)
 {
-	*this_cpu_ptr(&ahead) = (struct ahead){ pages, caller, until, more };
+	*this_cpu_ptr(&ahead) = (struct ahead){ drain->pcp, drain->caller, until, more };
 }
 
 /**
  * ahead_decay() - the kernel gives back what a list does not need
- * @zone: zone of the list
- * @count: pages that the kernel wants to drain
- * @pages: the per-CPU lists
- * @caller: return address of the drain
+ * @drain: the drain
  *
  * From 6.7 on the kernel lowers the bound that it has tuned, and gives back what this CPU's list
  * holds above, a batch under each hold of zone->lock (decay_pcp_high()).  All of that goes with the
  * first batch, as larger blocks; the other batches have gone by then.
  *
  * Context: under pcp->lock, interrupts or preemption off.
- * Return: pages of @count that need not be drained any more.
+ * Return: pages of the drain that need not be drained any more.
  */
-int ahead_decay(struct zone *zone, int count, struct per_cpu_pages *pages, unsigned long caller)
+int ahead_decay(const struct lmm_drain *drain)
 {
-	int tuned = lmm_pageset_tuned(pages), gone;
+	int tuned = lmm_pageset_tuned(drain->pcp), gone;
 	unsigned long now = jiffies;
 
-	if (!tuned || count > READ_ONCE(pages->batch) ||
-	    pages != this_cpu_ptr(zone->per_cpu_pageset))
+	if (!tuned || drain->count > READ_ONCE(drain->pcp->batch) || !drain->is_here)
 		return 0;
-	gone = ahead_take(pages, caller, now, count);
+	gone = ahead_take(drain, now);
 	if (gone)
 		return gone;
-	gone = zonelock_on_list_shrink(zone, pages, tuned);
-	ahead_note(pages, caller, now, gone - count);
-	return min(gone, count);
+	gone = zonelock_list_shrink(drain->zone, drain->pcp, tuned);
+	ahead_note(drain, now, gone - drain->count);
+	return min(gone, drain->count);
 }

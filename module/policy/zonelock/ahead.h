@@ -5,13 +5,10 @@
 #ifndef LIVEMM_POLICY_ZONELOCK_AHEAD_H
 #define LIVEMM_POLICY_ZONELOCK_AHEAD_H
 
-struct per_cpu_pages;
-struct zone;
+struct lmm_drain;
 
-int ahead_take(const struct per_cpu_pages *pages, unsigned long caller, unsigned long until,
-	       int count);
-void ahead_note(const struct per_cpu_pages *pages, unsigned long caller, unsigned long until,
-		int more);
-int ahead_decay(struct zone *zone, int count, struct per_cpu_pages *pages, unsigned long caller);
+int ahead_take(const struct lmm_drain *drain, unsigned long until);
+void ahead_note(const struct lmm_drain *drain, unsigned long until, int more);
+int ahead_decay(const struct lmm_drain *drain);
 
 #endif /* LIVEMM_POLICY_ZONELOCK_AHEAD_H */

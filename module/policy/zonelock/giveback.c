@@ -153,7 +153,7 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
 
 	if (reason == DEPOT_BY_AGE)
 		before -= READ_ONCE(zonelock.max_age) / 2;
-	zonelock_view(zone, &view);
+	zonelock_view(zone, zz, &view);
 	while (depot_stocked(&zz->depot)) {
 		/* No more than must go. */
 		if (reason == DEPOT_BY_SIZE && atomic_long_read(&zz->depot.pages) <= view.max)
@@ -213,7 +213,7 @@ static unsigned int return_part(struct zone *zone, const struct lmm_klp_return *
  *
  * The kernel is about to compact, or has just drained lists to get their pages into the buddy.
  * Each call gives back one batch, so that preemption is off only briefly.  Batches that are stored
- * after the first call are left alone.
+ * after the first call are left alone.  Where nobody waits, a pass gives back.
  *
  * Context: preemption off, no lock of the allocator held.
  * Return: true if there may be more to do.
@@ -223,13 +223,17 @@ bool zonelock_on_give_back(struct lmm_klp_return *part)
 	struct zone *zone = NULL;
 	unsigned int count = 0;
 
+	if (part->soon) {
+		zonelock_give_soon(part->zone);
+		return false;
+	}
 	if (!part->started) {
 		part->started = true;
 		part->before = jiffies;
 		if (part->by == LMM_KLP_COMPACT)
 			zonelock_close(part->zone);
 		else if (part->brief)
-			zonelock_on_pages_wanted(part->zone);
+			zonelock_give_soon(part->zone);
 	}
 	if (part->zone)
 		return return_part(part->zone, part);
@@ -292,7 +296,7 @@ static void zone_pass(struct zone *zone)
 	worth_reckon(zz);
 	if (!depot_stocked(&zz->depot))
 		return;
-	zonelock_view(zone, &view);
+	zonelock_view(zone, zz, &view);
 	view.closed |= wanted;
 	reason = depot_duty(&view);
 	zonelock_return_zone(zone, reason);
@@ -351,7 +355,7 @@ int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm)
 
 	while ((zone = lmm_zone_after(zone))) {
 		zonelock_close(zone);
-		zonelock_view(zone, &view);
+		zonelock_view(zone, zonelock_of(zone), &view);
 		pages = zonelock_return_zone(zone, DEPOT_BY_OOM);
 		if (view.free < view.mark)
 			*freed += pages;

@@ -15,6 +15,8 @@
 #include <linux/vmstat.h>
 
 #include "compat/pageset.h"
+#include "flow/drain.h"
+#include "flow/refill.h"
 #include "hook/entry.h"
 #include "policy/common/drain.h"
 #include "policy/common/free_path.h"
@@ -32,14 +34,13 @@ static_assert(DRAIN_PAGES == 63 * LMM_DRAIN_BATCHES);
 /**
  * zonelock_view() - read the state of a zone
  * @zone: the zone
+ * @zz: the policy's state of the zone
  * @view: receives the state, but for @disabled, which belongs to a list and is left false
  *
  * Context: any.
  */
-void zonelock_view(struct zone *zone, struct depot_view *view)
+void zonelock_view(struct zone *zone, const struct zonelock_zone *zz, struct depot_view *view)
 {
-	struct zonelock_zone *zz = zonelock_of(zone);
-
 	*view = (struct depot_view){
 		.free = zone_page_state(zone, NR_FREE_PAGES),
 		.mark = lmm_zone_mark(zone),
@@ -116,20 +117,21 @@ static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
 	return cut_tail(list, depot_cut(count, on_list) >> order, to) << order;
 }
 
-static enum depot_verdict verdict_of(struct zone *zone, struct per_cpu_pages *pages,
-				     unsigned int count, struct depot_view *view)
+static enum depot_verdict verdict_of(struct zone *zone, const struct zonelock_zone *zz,
+				     struct per_cpu_pages *pages, unsigned int count,
+				     struct depot_view *view)
 {
-	zonelock_view(zone, view);
+	zonelock_view(zone, zz, view);
 	view->disabled = !lmm_pageset_read(pages).high;
 	return depot_judge(view, min_t(unsigned int, count, DEPOT_BATCH_MAX));
 }
 
 /* The same for a drain: counts a refusal. */
-static enum depot_verdict judge(struct zone *zone, struct per_cpu_pages *pages,
-				unsigned int count)
+static enum depot_verdict judge(struct zone *zone, struct zonelock_zone *zz,
+				struct per_cpu_pages *pages, unsigned int count)
 {
 	struct depot_view view;
-	enum depot_verdict verdict = verdict_of(zone, pages, count, &view);
+	enum depot_verdict verdict = verdict_of(zone, zz, pages, count, &view);
 
 	if (verdict == DEPOT_STORE)
 		return verdict;
@@ -139,19 +141,17 @@ static enum depot_verdict judge(struct zone *zone, struct per_cpu_pages *pages,
 		lmm_count(&lmm_zonelock_policy, COUNT_REFUSED_FULL, 1);
 	/* These verdicts also make a pass give back. */
 	if (view.held && verdict != DEPOT_FULL && verdict != DEPOT_DISABLED)
-		kick(zonelock_of(zone));
+		kick(zz);
 	return verdict;
 }
 
 /* Store pages that were cut off a list, or put them back; returns how many were stored. */
-static unsigned int cut_store(struct zone *zone, unsigned int kind, struct list_head *batch,
+static unsigned int cut_store(struct zonelock_zone *zz, unsigned int kind, struct list_head *batch,
 			      unsigned int cut, struct per_cpu_pages *pages)
 {
-	struct depot *depot = &zonelock_of(zone)->depot;
-
 	if (!cut)
 		return 0;
-	if (!depot_put(depot, smp_processor_id(), kind, batch, cut, jiffies)) {
+	if (!depot_put(&zz->depot, smp_processor_id(), kind, batch, cut, jiffies)) {
 		list_splice_tail(batch, &pages->lists[kind]);
 		return 0;
 	}
@@ -166,17 +166,17 @@ static unsigned int cut_store(struct zone *zone, unsigned int kind, struct list_
 }
 
 /* Store a batch of a list; returns its pages. */
-static unsigned int list_store(struct zone *zone, unsigned int kind, unsigned int count,
+static unsigned int list_store(struct zonelock_zone *zz, unsigned int kind, unsigned int count,
 			       struct per_cpu_pages *pages)
 {
 	LIST_HEAD(batch);
 	unsigned int cut;
 
 	/* Before anything is cut off the list. */
-	if (!depot_has_room(&zonelock_of(zone)->depot, smp_processor_id()))
+	if (!depot_has_room(&zz->depot, smp_processor_id()))
 		return 0;
 	cut = cut_batch(pages, kind, count, &batch);
-	return cut_store(zone, kind, &batch, cut, pages);
+	return cut_store(zz, kind, &batch, cut, pages);
 }
 
 /* Blocks that so many pages make which are in a hand, or wait for hand_rest(). */
@@ -229,10 +229,10 @@ static unsigned int list_drain(struct zone *zone, unsigned int migratetype, unsi
  * Store what other CPUs are about to take of @most single pages that a list gives back; returns the
  * pages stored.  A request that lacked pages gets them from the buddy.
  */
-static unsigned int list_pass_on(struct zone *zone, unsigned int migratetype, unsigned int most,
+static unsigned int list_pass_on(struct zone *zone, struct zonelock_zone *zz,
+				 unsigned int migratetype, unsigned int most,
 				 struct per_cpu_pages *pages)
 {
-	struct zonelock_zone *zz = zonelock_of(zone);
 	unsigned int batch = READ_ONCE(pages->batch);
 	unsigned int cut, last, stored = 0;
 	struct depot_view view;
@@ -245,11 +245,11 @@ static unsigned int list_pass_on(struct zone *zone, unsigned int migratetype, un
 	do {
 		cut = min3(depot_wants(took, atomic_long_read(&zz->depot.pages)),
 			   (unsigned long)most - stored, (unsigned long)DEPOT_BATCH_MAX);
-		if (cut < batch || verdict_of(zone, pages, cut, &view) != DEPOT_STORE ||
+		if (cut < batch || verdict_of(zone, zz, pages, cut, &view) != DEPOT_STORE ||
 		    !depot_has_room(&zz->depot, smp_processor_id()))
 			break;
 		cut = cut_tail(&pages->lists[migratetype], cut, &some);
-		last = cut_store(zone, migratetype, &some, cut, pages);
+		last = cut_store(zz, migratetype, &some, cut, pages);
 		stored += last;
 	} while (last);
 	lmm_count(&lmm_zonelock_policy, COUNT_PASSED_PAGES, stored);
@@ -257,7 +257,7 @@ static unsigned int list_pass_on(struct zone *zone, unsigned int migratetype, un
 }
 
 /**
- * zonelock_on_list_shrink() - event: another policy gives back what a list does not need
+ * zonelock_list_shrink() - give back what a list does not need
  * @zone: zone of the list
  * @pages: the per-CPU lists
  * @keep: pages that the list may keep
@@ -274,19 +274,20 @@ static unsigned int list_pass_on(struct zone *zone, unsigned int migratetype, un
  * Context: under pcp->lock, preemption off.
  * Return: pages that were stored, or went to the buddy as larger blocks; 0 if few are to go.
  */
-int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep)
+int zonelock_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep)
 {
+	struct zonelock_zone *zz = zonelock_of(zone);
 	unsigned int batch = READ_ONCE(pages->batch);
 	unsigned int type, gone = 0;
 
-	if (lmm_zone_isolates(zone) || !zonelock_of(zone)->depot.nr_shards)
+	if (lmm_zone_isolates(zone) || !zz->depot.nr_shards)
 		return 0;
 	for (type = 0; type < MIGRATE_PCPTYPES && !gone; type++) {
 		int over = min_t(int, pages->count - keep, DRAIN_PAGES);
 
 		if (over <= (int)batch || length_to(&pages->lists[type], batch) < batch)
 			continue;
-		gone += list_pass_on(zone, type, over, pages);
+		gone += list_pass_on(zone, zz, type, over, pages);
 		over = min_t(int, pages->count - keep,
 			     lmm_give_pages(lmm_pageset_default(zone).high, batch,
 					    LMM_TUNES_LISTS));
@@ -296,56 +297,42 @@ int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int 
 	return gone;
 }
 
-/**
- * zonelock_on_depot_put() - event: a list is about to be drained
- * @zone: zone of the list
- * @count: pages that the kernel wants to drain
- * @pages: the per-CPU lists
- * @pindex: index of the list that has the block just freed
- * @caller: return address of the drain
- *
- * Single pages that the depot does not store go to the buddy as larger blocks, unless somebody
- * waits for exactly the kernel's drain.
- *
- * In a burst of frees the kernel drains for every block of order 1 to 3, to keep few of them; the
- * depot stores these blocks.  Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit",
- * 6.7) such a drain, which happens at the end of every process, empties all lists; here the single
- * pages stay.
- *
- * Context: see the top of the file.
- * Return: pages that need not be drained any more.  At least @count if the list has room again,
- * even if the kernel wanted to drain more of it.
+/*
+ * Store what the kernel drains.  Returns the pages that need not be drained any more: at least as
+ * many as the kernel wants to drain if the list has room again.
  */
-int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
-			  unsigned long caller)
+static int drain_store(const struct lmm_drain *drain)
 {
-	enum depot_verdict verdict;
+	struct zonelock_zone *zz = &zonelock.zones[drain->slot];
+	struct per_cpu_pages *pages = drain->pcp;
+	int count = drain->count, pindex = drain->pindex;
 	int stored = 0, drained;
+	enum depot_verdict verdict;
 	unsigned long freed = 0;
 
 	/* A drain of one page belongs to a list that the kernel keeps empty. */
-	if (count <= 1 || pindex >= DEPOT_KINDS || !zonelock_of(zone)->depot.nr_shards)
+	if (count <= 1 || pindex >= DEPOT_KINDS || !zz->depot.nr_shards)
 		return 0;
-	if (!lmm_frees(caller))
-		return ahead_decay(zone, count, pages, caller);
+	if (!lmm_frees(drain->caller))
+		return ahead_decay(drain);
 	__this_cpu_write(refills.nr, 0);
 	if (LMM_DRAINS_IN_PARTS) {
 		/* Between the parts of a drain this CPU frees nothing, but for interrupts. */
-		freed = lmm_cpu_freed(smp_processor_id());
-		drained = ahead_take(pages, caller, freed, count);
+		freed = lmm_cpu_freed(drain->cpu);
+		drained = ahead_take(drain, freed);
 		if (drained)
 			return drained;
 	}
-	verdict = judge(zone, pages, count);
+	verdict = judge(drain->zone, zz, pages, count);
 	if (verdict == DEPOT_DISABLED || verdict == DEPOT_ISOLATED)
 		return 0;
 	if (verdict == DEPOT_STORE)
-		stored = list_store(zone, pindex, count, pages);
+		stored = list_store(zz, pindex, count, pages);
 	if (!lmm_pindex_order(pindex)) {
 		if (!stored) {
-			stored = list_drain(zone, pindex, count, 0, pages);
+			stored = list_drain(drain->zone, pindex, count, 0, pages);
 			if (LMM_DRAINS_IN_PARTS)
-				ahead_note(pages, caller, freed, stored - count);
+				ahead_note(drain, freed, stored - count);
 		}
 		/* What is missing is not worth a hold of its own: the list has room. */
 		return stored >= min(count / 2, DEPOT_BATCH_MAX) ? max(stored, count) : stored;
@@ -357,10 +344,31 @@ int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pa
 	return count - lmm_drain_limit(count, pages->count, READ_ONCE(pages->batch));
 }
 
-/* Fill an empty list.  The caller holds its pcp->lock. */
-static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigned int kind)
+/**
+ * zonelock_on_drain_store() - event: lists are about to be drained
+ * @drain: the drain
+ *
+ * Single pages that the depot does not store go to the buddy as larger blocks, unless somebody
+ * waits for exactly the kernel's drain.
+ *
+ * In a burst of frees the kernel drains for every block of order 1 to 3, to keep few of them; the
+ * depot stores these blocks.  Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit",
+ * 6.7) such a drain, which happens at the end of every process, empties all lists; here the single
+ * pages stay.
+ *
+ * Context: see the top of the file.
+ */
+void zonelock_on_drain_store(struct lmm_drain *drain)
 {
-	struct zonelock_zone *zz = zonelock_of(zone);
+	drain->stored = drain->by_policy ?
+			zonelock_list_shrink(drain->zone, drain->pcp, drain->keep) :
+			drain_store(drain);
+}
+
+/* Fill an empty list.  The caller holds its pcp->lock. */
+static unsigned int list_fill(struct zone *zone, struct zonelock_zone *zz, struct list_head *list,
+			      unsigned int kind)
+{
 	unsigned int count = 0;
 
 	if (depot_stocked(&zz->depot) && !lmm_zone_isolates(zone) && !READ_ONCE(zz->broken)) {
@@ -374,37 +382,21 @@ static unsigned int list_fill(struct zone *zone, struct list_head *list, unsigne
 	return count;
 }
 
-/* Fill a list before the kernel finds it empty.  The caller holds its pcp->lock. */
-static unsigned int list_top_up(struct zone *zone, struct per_cpu_pages *pages, unsigned int kind)
-{
-	unsigned int got = list_fill(zone, &pages->lists[kind], kind);
-
-	pages->count += got;
-	if (got)
-		lmm_pageset_filled(zone, pages, got);
-	return got;
-}
-
 /**
- * zonelock_on_depot_get() - event: a list is empty and about to be refilled
- * @zone: zone of the list
- * @order: order of the blocks
- * @asked: blocks that the kernel wants
- * @list: the empty list
- * @migratetype: migratetype of the list
+ * zonelock_on_refill_stock() - event: a list is empty and about to be refilled
+ * @refill: the refill
  *
  * Context: see the top of the file.
- * Return: blocks put on the list, which the caller counts; with 0 the caller asks the buddy.
  */
-int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long asked,
-			  struct list_head *list, int migratetype)
+void zonelock_on_refill_stock(struct lmm_refill *refill)
 {
-	unsigned int kind = lmm_pindex(order, migratetype);
+	unsigned int kind = lmm_pindex(refill->order, refill->migratetype);
 
 	/* A refill of one page belongs to a list that the kernel keeps empty. */
-	if (asked <= 1 || kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES)
-		return 0;
-	return list_fill(zone, list, kind) >> order;
+	if (refill->blocks <= 1 || kind >= DEPOT_KINDS || refill->migratetype >= MIGRATE_PCPTYPES)
+		return;
+	refill->got = list_fill(refill->zone, &zonelock.zones[refill->slot], refill->list, kind) >>
+		      refill->order;
 }
 
 /* Pages in free blocks from @order on, below @end, of any migratetype. */
@@ -430,113 +422,93 @@ static bool has_large(const struct zone *zone, int migratetype)
 
 /**
  * zonelock_on_refill_split() - event: an empty list is about to be refilled by the buddy
- * @zone: zone of the list
- * @pages: single pages that the list is to get; changed if larger blocks are to be taken
- * @migratetype: migratetype of the list
+ * @refill: the refill, with single pages
  *
  * Only movable pages: others would take large blocks from the movable ones.  And only while the
  * zone has pages for all: a depot closes when large blocks are wanted.
  *
  * Context: see the top of the file.
- * Return: order of the blocks to take, and to split; 0 for single pages.
  */
-unsigned int zonelock_on_refill_split(struct zone *zone, unsigned long *pages, int migratetype)
+void zonelock_on_refill_split(struct lmm_refill *refill)
 {
-	struct per_cpu_pages *list = this_cpu_ptr(zone->per_cpu_pageset);
 	struct refills *before = this_cpu_ptr(&refills);
+	struct zone *zone = refill->zone;
 	struct depot_view state;
 	struct refill_view view;
 	unsigned long want;
 	unsigned int order;
 
 	/* A refill of one page belongs to a list that the kernel keeps empty. */
-	if (migratetype != MIGRATE_MOVABLE || *pages <= 1)
-		return 0;
+	if (refill->migratetype != MIGRATE_MOVABLE || refill->blocks <= 1)
+		return;
 	/* With CMA memory the kernel, or another policy, chooses where pages come from. */
-	zonelock_view(zone, &state);
+	zonelock_view(zone, &zonelock.zones[refill->slot], &state);
 	if (state.isolated || state.reclaim || state.closed ||
 	    zone_page_state(zone, NR_FREE_CMA_PAGES))
-		return 0;
+		return;
 	if (before->zone != zone)
 		*before = (struct refills){ .zone = zone };
 	view = (struct refill_view){
-		.asked = *pages,
+		.asked = refill->blocks,
 		.successive = before->nr,
-		.room = lmm_pageset_read(list).high / 2 - list->count,
+		.room = lmm_pageset_read(refill->pcp).high / 2 - refill->pcp->count,
 		.spare = state.free - state.mark,
 	};
 	if (before->nr < REFILL_DOUBLES)
 		before->nr++;
 	want = refill_pages(&view);
 	order = refill_order(want);
-	if (!order || !has_large(zone, migratetype))
-		return 0;
+	if (!order || !has_large(zone, refill->migratetype))
+		return;
 	view.large = free_in(zone, pageblock_order, LMM_MAX_ORDER + 1);
 	if (!refill_splits(&view, want, free_in(zone, 0, order)))
-		return 0;
-	*pages = want;
+		return;
+	refill->split = order;
+	refill->split_pages = want;
 	lmm_count(&lmm_zonelock_policy, COUNT_SPLIT_PAGES, want >> order << order);
-	return order;
 }
 
 /**
  * zonelock_on_request() - event: an allocation begins
  * @zone: zone that the allocation prefers
- * @order: order of the block
- * @migratetype: migratetype of the block
+ * @order: order of the blocks
+ * @migratetype: migratetype of the blocks
+ * @blocks: number of blocks, at least 1
  *
- * Used where refills cannot be hooked: fills an empty list of this CPU before the kernel finds it
- * empty.
+ * Used where refills cannot be hooked: fills a list of this CPU with too few blocks before the
+ * kernel finds the list empty.  A request for many pages takes them from the list, and refills the
+ * list without asking for each.
  *
  * Context: any that may call the allocator, preemption off; only tries pcp->lock, which an
  * interrupted allocation may hold.
  */
-void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
+void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype,
+			 unsigned int blocks)
 {
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
 	unsigned int kind = lmm_pindex(order, migratetype);
+	struct zonelock_zone *zz;
+	unsigned int have, got = 1;
 	struct list_head *list;
 
 	if (kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES)
 		return;
 	/* First what only this CPU writes: most requests find their list filled. */
 	list = &pages->lists[kind];
-	if (READ_ONCE(list->next) != list || !depot_stocked(&zonelock_of(zone)->depot))
+	if (blocks == 1 && READ_ONCE(list->next) != list)
 		return;
-	if (spin_trylock(&pages->lock)) {
-		if (list_empty(list) && lmm_pageset_read(pages).high)
-			list_top_up(zone, pages, kind);
-		spin_unlock(&pages->lock);
-	}
-}
-
-/**
- * zonelock_on_bulk_request() - event: a request for many single pages begins
- * @zone: zone that the request tries first
- * @pages: pages asked for, at least 1
- * @migratetype: migratetype of the pages
- *
- * Used where refills cannot be hooked: a bulk request takes pages from this CPU's list, and
- * refills it without asking for each page (event request).
- *
- * Context: as zonelock_on_request().
- */
-void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migratetype)
-{
-	struct per_cpu_pages *pcp = this_cpu_ptr(zone->per_cpu_pageset);
-	unsigned int kind = lmm_pindex(0, migratetype);
-	struct list_head *list = &pcp->lists[kind];
-	unsigned int have, got = 1;
-
-	if (!depot_stocked(&zonelock_of(zone)->depot))
+	zz = zonelock_of(zone);
+	if (!depot_stocked(&zz->depot) || !spin_trylock(&pages->lock))
 		return;
-	if (spin_trylock(&pcp->lock)) {
-		pages = min_t(unsigned int, pages, DEPOT_BATCH_MAX);
-		have = lmm_pageset_read(pcp).high ? length_to(list, pages) : pages;
-		for (; got && have < pages; have += got)
-			got = list_top_up(zone, pcp, kind);
-		spin_unlock(&pcp->lock);
+	blocks = min_t(unsigned int, blocks, DEPOT_BATCH_MAX);
+	have = lmm_pageset_read(pages).high ? length_to(list, blocks) : blocks;
+	for (; got && have < blocks; have += got) {
+		got = list_fill(zone, zz, list, kind);
+		pages->count += got;
+		if (got)
+			lmm_pageset_filled(zone, pages, got);
 	}
+	spin_unlock(&pages->lock);
 }
 
 /**
@@ -566,12 +538,12 @@ static bool wanted(struct zone *zone)
 }
 
 /**
- * zonelock_on_pages_wanted() - event: another policy wants free pages of a zone
+ * zonelock_give_soon() - have the next pass give back what a zone's depot holds
  * @zone: the zone
  *
  * Context: any, preemption off.
  */
-void zonelock_on_pages_wanted(struct zone *zone)
+void zonelock_give_soon(struct zone *zone)
 {
 	zonelock_close(zone);
 	/* The hold-off may be over before the pass runs, so tell the pass. */

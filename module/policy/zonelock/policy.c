@@ -14,7 +14,8 @@
 
 #include "compat/compat.h"
 #include "compat/pageset.h"
-#include "events.h"
+#include "flow/events.h"
+#include "flow/probe.h"
 #include "hook/hook.h"
 #include "hook/entry.h"
 #include "hook/kcall.h"
@@ -254,7 +255,7 @@ static void zonelock_state_show(struct lmm_policy *policy, struct seq_file *m)
 	while ((zone = lmm_zone_after(zone))) {
 		const struct depot *depot = &zonelock_of(zone)->depot;
 
-		zonelock_view(zone, &view);
+		zonelock_view(zone, zonelock_of(zone), &view);
 		seq_printf(m, "%-5d%-9s%9u%9lu%9lu%11lu%11lu  %s\n", zone_to_nid(zone), zone->name,
 			   depot_batches(depot), view.held, view.max, view.free, view.mark,
 			   zone_word(zone, &view));
@@ -266,6 +267,9 @@ static void zonelock_reason_show(struct lmm_policy *policy, char *why, size_t le
 	scnprintf(why, len, "%s", zonelock_basis());
 }
 
+static LMM_ON_KPROBE(ZONELOCK, PAGE_BREAKS, probe_page_breaks,
+		     zonelock_on_page_breaks(LMM_PROBED(0)))
+
 static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_USES(REFILL, "nothing: hook request stands in"),
 	LMM_NEEDS(DRAIN, "all of the policy"),
@@ -274,7 +278,8 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_NEEDS(COMPACT, "all of the policy: compaction would not find its pages"),
 	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
 	LMM_USES(HUGE_WANTED, "huge pages without MADV_HUGEPAGE may fail while depots hold pages"),
-	LMM_USES(PAGE_BREAKS, "a page that breaks may leave a depot for a user"),
+	LMM_USES(PAGE_BREAKS, "a page that breaks may leave a depot for a user",
+		 .handler = probe_page_breaks),
 	LMM_USES(SHARE_CACHE, "CPUs share a part of a depot by node, whatever their caches"),
 	LMM_USES_BPF_LINKS,
 	LMM_USES_FOR(REQUEST, REFILL, "filling an empty list where refills cannot be hooked"),
@@ -287,17 +292,13 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 static const struct lmm_hook_client zonelock_uses = LMM_HOOK_CLIENT(zonelock);
 
 static const struct lmm_events zonelock_events = {
-	.depot_get = zonelock_on_depot_get,
-	.depot_put = zonelock_on_depot_put,
+	.refill_stock = zonelock_on_refill_stock,
 	.refill_split = zonelock_on_refill_split,
-	.list_shrink = zonelock_on_list_shrink,
+	.drain_store = zonelock_on_drain_store,
 	.request = zonelock_on_request,
 	.give_back = zonelock_on_give_back,
-	.pages_wanted = zonelock_on_pages_wanted,
 	.kswapd_woken = zonelock_on_kswapd_woken,
-	.bulk_request = zonelock_on_bulk_request,
 	.huge_wanted = zonelock_on_huge_wanted,
-	.page_breaks = zonelock_on_page_breaks,
 };
 
 struct lmm_policy lmm_zonelock_policy = {

@@ -27,7 +27,9 @@
 #include "policy/common/worker.h"
 #include "policy/common/zones.h"
 
+struct lmm_drain;
 struct lmm_klp_return;
+struct lmm_refill;
 
 /* Memory of batches; freed when the policy goes off. */
 struct zonelock_chunk {
@@ -98,7 +100,7 @@ static inline struct zonelock_zone *zonelock_of(const struct zone *zone)
 	return &zonelock.zones[lmm_zone_slot(zone)];
 }
 
-void zonelock_view(struct zone *zone, struct depot_view *view);
+void zonelock_view(struct zone *zone, const struct zonelock_zone *zz, struct depot_view *view);
 void zonelock_close(struct zone *zone);
 
 unsigned long zonelock_took(struct zonelock_zone *zz, unsigned long taken);
@@ -107,15 +109,13 @@ unsigned int zonelock_return_now(struct zone *zone, unsigned int most);
 void zonelock_pass(struct work_struct *work);
 int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 
-int zonelock_on_depot_get(struct zone *zone, unsigned int order, unsigned long asked,
-			  struct list_head *list, int migratetype);
-unsigned int zonelock_on_refill_split(struct zone *zone, unsigned long *pages, int migratetype);
-int zonelock_on_depot_put(struct zone *zone, int count, struct per_cpu_pages *pages, int pindex,
-			  unsigned long caller);
-int zonelock_on_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep);
-void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype);
-void zonelock_on_bulk_request(struct zone *zone, unsigned int pages, int migratetype);
-void zonelock_on_pages_wanted(struct zone *zone);
+void zonelock_on_refill_stock(struct lmm_refill *refill);
+void zonelock_on_refill_split(struct lmm_refill *refill);
+int zonelock_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep);
+void zonelock_on_drain_store(struct lmm_drain *drain);
+void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype,
+			 unsigned int blocks);
+void zonelock_give_soon(struct zone *zone);
 bool zonelock_ask_back(struct zone *zone, unsigned int order);
 void zonelock_on_kswapd_woken(struct zone *zone, unsigned int order);
 void zonelock_on_huge_wanted(void);

@@ -66,7 +66,7 @@ void zonelock_on_huge_wanted(void)
 		    !lmm_zone_huge_scarce(&zones[i]))
 			continue;
 		lmm_count(&lmm_zonelock_policy, COUNT_HUGE, 1);
-		zonelock_on_pages_wanted(&zones[i]);
+		zonelock_give_soon(&zones[i]);
 		if (!lmm_zone_huge_blocks(&zones[i]))
 			zonelock_return_now(&zones[i], HUGE_BATCHES);
 	}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * events.h - what a policy is told and asked: every event, and how a policy subscribes
+ *
+ * An event is what several policies share: the steps of a refill and of a drain, and what is of use
+ * to more than one.  A hook that one policy uses alone is handled by that policy (probe.h).
+ */
+#ifndef LIVEMM_FLOW_EVENTS_H
+#define LIVEMM_FLOW_EVENTS_H
+
+#include <linux/types.h>
+
+#include "drain.h"
+#include "hook/klp_link.h"
+#include "livemm.h"
+#include "refill.h"
+
+/**
+ * struct lmm_events - what a policy wants to be told, and asked
+ *
+ * A policy sets the members that it handles.  Events reach a policy from lmm_events_start() to
+ * lmm_events_stop().  One policy handles an event, but for @kswapd_woken and @huge_wanted, which
+ * reach each policy that handles them, in the order in which policies were registered.  An event is
+ * reported while a policy subscribes to the hook that is named with the event.
+ *
+ * Context of every member, unless the member says otherwise: preemption off, any context that the
+ * allocator may be called from.  No sleeping, no printk, no allocation, no lock that the
+ * allocator can take.  Members about a refill or a drain: under pcp->lock.
+ */
+struct lmm_events {
+	/**
+	 * @refill_stock: a refill is about to begin.  May put pages on the list, and sets @got; the
+	 * buddy is then not asked.  Not asked while an owner takes the zone.  Hook: refill.
+	 */
+	void (*refill_stock)(struct lmm_refill *refill);
+
+	/** @refill_size: the buddy is about to be asked.  May raise @blocks.  Hook: refill. */
+	void (*refill_size)(struct lmm_refill *refill);
+
+	/**
+	 * @refill_split: the buddy is about to be asked for @split_pages single pages.  May set
+	 * @split to an order, and @split_pages to what is to be taken in blocks of this order.  Not
+	 * asked while an owner takes the zone.  Hook: refill.
+	 */
+	void (*refill_split)(struct lmm_refill *refill);
+
+	/**
+	 * @refill_from: the buddy is about to be asked for @blocks, on a kernel with CMA.  May set
+	 * @from and @from_flags.  Hook: refill.
+	 */
+	void (*refill_from)(struct lmm_refill *refill);
+
+	/** @refilled: the refill has ended.  Changes nothing of it.  Hook: refill. */
+	void (*refilled)(struct lmm_refill *refill);
+
+	/** @drain_size: a drain is about to begin.  May lower @count.  Hook: drain. */
+	void (*drain_size)(struct lmm_drain *drain);
+
+	/**
+	 * @drain_store: @count pages, at least 1, are to leave the lists; or, with @by_policy, what
+	 * is above @keep.  May take pages off @pcp, and sets @stored.  Hook: drain.
+	 */
+	void (*drain_store)(struct lmm_drain *drain);
+
+	/** @drain_from: @left pages are about to go to the buddy.  May set @pindex.  Hook: drain. */
+	void (*drain_from)(struct lmm_drain *drain);
+
+	/**
+	 * @drained: the drain has ended.  Changes nothing of it.  Not told of a drain of which
+	 * @count pages were stored, no more and no fewer.  Hook: drain.
+	 */
+	void (*drained)(struct lmm_drain *drain);
+
+	/**
+	 * @zone_is_taken: does an owner of memory in the zone of a slot take pages right now?  Free
+	 * pages of the zone are then for the owner.
+	 */
+	bool (*zone_is_taken)(unsigned int slot);
+
+	/**
+	 * @request: the allocator is about to take up to @blocks blocks of @order from this CPU's
+	 * list of @migratetype of @zone; of one block while lmm_request_wants.call is set.  Not
+	 * reported while an owner takes the zone.  Not under pcp->lock.  Hooks: request,
+	 * bulk_request.
+	 */
+	void (*request)(struct zone *zone, unsigned int order, int migratetype,
+			unsigned int blocks);
+
+	/**
+	 * @give_back: pages kept from the buddy are wanted there.  Gives back a batch, and
+	 * returns true if there is more.  Process, no lock of the allocator's held; with @soon any
+	 * context: has all go back soon.  Hooks: drain_zone, drain_all, compact;
+	 * lmm_pages_wanted().
+	 */
+	bool (*give_back)(struct lmm_klp_return *part);
+
+	/**
+	 * @fallback: free pages of @migratetype are wanted; @found is the other type of which the
+	 * kernel has found a free block of @order, or -1.  Returns @found, or -1 to refuse, and
+	 * clears @whole where no more than was asked for may be taken of a block.  Under
+	 * zone->lock, interrupts off; where @claimable is set, under no lock.  Hook: fallback.
+	 */
+	int (*fallback)(struct free_area *area, unsigned int order, int migratetype,
+			bool claimable, int found, bool *whole);
+
+	/**
+	 * @hint_fault: this thread has had a NUMA hint fault on @pages pages; one fault in
+	 * LMM_ENTRY_EVERY is reported, and stands for all.  Process.  Hook: hint_fault.
+	 */
+	void (*hint_fault)(int last_cpupid, int pages, int flags);
+
+	/**
+	 * @kswapd_woken: a request for a block of @order asks kswapd for pages.  @zone is the first
+	 * zone of a node that the request may use.  The request asks each such node, and each
+	 * kswapd itself decides whether there is anything to do.  No lock of the allocator's held.
+	 * Hook: wake_kswapd.
+	 */
+	void (*kswapd_woken)(struct zone *zone, unsigned int order);
+
+	/**
+	 * @huge_wanted: this thread is about to allocate a huge page.  Process, no lock of the
+	 * allocator's held.  Hook: huge_wanted.
+	 */
+	void (*huge_wanted)(void);
+};
+
+/**
+ * struct lmm_recorder - what somebody is told who records, and changes nothing
+ * @refill: a list was refilled.  Context: see struct lmm_events
+ * @drain: a drain is about to begin, as policies want it.  Context: see struct lmm_events
+ */
+struct lmm_recorder {
+	void (*refill)(const struct lmm_refill *refill);
+	void (*drain)(const struct lmm_drain *drain);
+};
+
+int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *events);
+void lmm_events_unregister(enum lmm_policy_id id);
+void lmm_events_start(enum lmm_policy_id id);
+void lmm_events_stop(enum lmm_policy_id id);
+void lmm_recorder_set(const struct lmm_recorder *recorder);
+
+void lmm_pages_wanted(struct zone *zone);
+
+#endif /* LIVEMM_FLOW_EVENTS_H */

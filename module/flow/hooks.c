@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hooks.c - the handlers of hooks that several policies use, but for refills and drains
+ *
+ * A handler counts the hit of its hook, and delivers the event.  A hook that no policy uses is not
+ * armed.
+ *
+ * Context: see struct lmm_events.
+ */
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/preempt.h>
+#include <linux/ptrace.h>
+#include <linux/static_call.h>
+
+#include "compat/compat.h"
+#include "compat/export.h"
+#include "deliver.h"
+#include "events.h"
+#include "hook/entry.h"
+#include "hooks.h"
+#include "slot.h"
+
+/**
+ * lmm_on_give_back() - somebody wants pages in the buddy that are kept from the buddy
+ * @part: the request; called until the answer is false
+ *
+ * Context: process, preemption off, no lock of the allocator held.
+ * Return: true if there is more to give back.
+ */
+bool lmm_on_give_back(struct lmm_klp_return *part)
+{
+	static const enum lmm_hook_id hooks[LMM_KLP_NR] = {
+		[LMM_KLP_DRAIN_ZONE] = LMM_HOOK_DRAIN_ZONE,
+		[LMM_KLP_DRAIN_ALL] = LMM_HOOK_DRAIN_ALL,
+		[LMM_KLP_COMPACT] = LMM_HOOK_COMPACT,
+	};
+
+	/* Called again for every batch. */
+	if (!part->started)
+		lmm_hook_hit(hooks[part->by]);
+	return TOLD(give_back) && static_call(lmm_give_back)(part);
+}
+EXPORT_SYMBOL_LMM(lmm_on_give_back);
+
+/**
+ * lmm_pages_wanted() - have free pages of a zone that are kept from the buddy go back soon
+ * @zone: the zone
+ *
+ * Context: any, preemption off.
+ */
+void lmm_pages_wanted(struct zone *zone)
+{
+	struct lmm_klp_return part = { .zone = zone, .soon = true };
+
+	TELL(give_back, &part);
+}
+
+/**
+ * lmm_on_fallback() - a migratetype has no free pages, and the kernel has found another one
+ * @area: free blocks of @order
+ * @order: of the request
+ * @migratetype: that has no free pages
+ * @claimable: compaction asks
+ * @found: migratetype that lends, or -1
+ * @whole: cleared if the block must be split
+ *
+ * Context: under zone->lock, interrupts off; if @claimable is set, under no lock, preemption
+ * off.
+ * Return: @found, or -1 to refuse.
+ */
+int lmm_on_fallback(struct free_area *area, unsigned int order, int migratetype,
+		    bool claimable, int found, bool *whole)
+{
+	lmm_hook_hit(LMM_HOOK_FALLBACK);
+	if (!TOLD(fallback))
+		return found;
+	return static_call(lmm_fallback)(area, order, migratetype, claimable, found, whole);
+}
+EXPORT_SYMBOL_LMM(lmm_on_fallback);
+
+static void tell_request(struct zone *zone, unsigned int order, int migratetype,
+			 unsigned int blocks)
+{
+	if (!lmm_zone_is_taken(lmm_zone_slot(zone)))
+		TELL(request, zone, order, migratetype, blocks);
+}
+
+/* Entries of functions: direct calls. */
+static void notrace on_hint_fault(int last_cpupid, int nid, int pages, int flags)
+{
+	preempt_disable_notrace();
+	this_cpu_add(lmm_hook_hits[LMM_HOOK_HINT_FAULT], LMM_ENTRY_EVERY);
+	TELL(hint_fault, last_cpupid, pages, flags);
+	preempt_enable_notrace();
+}
+
+static void notrace on_request(gfp_t gfp, unsigned int order, int flags,
+			       const struct alloc_context *context)
+{
+	struct zone *zone;
+
+	preempt_disable_notrace();
+	zone = context->preferred_zoneref->zone;
+	lmm_hook_hit(LMM_HOOK_REQUEST);
+	if (zone)
+		tell_request(zone, order, context->migratetype, 1);
+	preempt_enable_notrace();
+}
+
+static const struct lmm_entry_handlers entry_handlers = {
+	.hint_fault = on_hint_fault,
+	.request = on_request,
+};
+
+/* The zone that a bulk request tries first: the highest of the node that @gfp allows. */
+static struct zone *bulk_zone(int nid, gfp_t gfp)
+{
+	int i = gfp_zone(gfp);
+	struct zone *zones;
+
+	if (nid < 0 || !node_online(nid))
+		return NULL;
+	zones = NODE_DATA(nid)->node_zones;
+	while (i && !managed_zone(&zones[i]))
+		i--;
+	return &zones[i];
+}
+
+/* As gfp_migratetype(), of a machine that groups pages by mobility. */
+static int gfp_type(gfp_t gfp)
+{
+	if (gfp & __GFP_MOVABLE)
+		return MIGRATE_MOVABLE;
+	return gfp & __GFP_RECLAIMABLE ? MIGRATE_RECLAIMABLE : MIGRATE_UNMOVABLE;
+}
+
+/* A kprobe of a hook whose event says which policies are told. */
+#define ON_KPROBE(id, name, ...)					\
+static int on_##name(struct kprobe *kp, struct pt_regs *regs)		\
+{									\
+	lmm_hook_hit(LMM_HOOK_##id);					\
+	__VA_ARGS__;							\
+	return 0;							\
+}
+
+static void on_bulk(gfp_t gfp, int nid, int pages)
+{
+	struct zone *zone = bulk_zone(nid, gfp);
+
+	if (pages > 0 && zone)
+		tell_request(zone, 0, gfp_type(gfp), pages);
+}
+
+ON_KPROBE(BULK_REQUEST, bulk_request,
+	  on_bulk((__force gfp_t)LMM_PROBED(0), LMM_PROBED(1), LMM_PROBED(3)))
+ON_KPROBE(WAKE_KSWAPD, wake_kswapd,
+	  TELL_ALL(kswapd_woken, (struct zone *)LMM_PROBED(0), LMM_PROBED(2)))
+ON_KPROBE(HUGE_WANTED, huge_wanted, TELL_ALL(huge_wanted))
+
+/* What main.c gives to the hook layer. */
+const struct lmm_hook_handlers lmm_flow_handlers = {
+	.entry = &entry_handlers,
+	.probes = {
+		[LMM_HOOK_BULK_REQUEST] = on_bulk_request,
+		[LMM_HOOK_WAKE_KSWAPD] = on_wake_kswapd,
+		[LMM_HOOK_HUGE_WANTED] = on_huge_wanted,
+	},
+};
