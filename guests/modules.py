@@ -18,8 +18,9 @@ from guests.kernels import Image, images, load
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 
 SOURCES = ["module", "kunit", "tests/kmod"]
-# The modules of the package; livemm.ko loads the livepatches.
-MODULES = ("livemm", "livemm_klp_lists", "livemm_klp_giveback", "livemm_klp_fallback")
+# The modules of the package; livemm.ko has the livepatches loaded, `livemmctl record` the recorder.
+MODULES = ("livemm", "livemm_klp_lists", "livemm_klp_giveback", "livemm_klp_fallback",
+           "livemm_record")
 # Builds of livemm.ko that must be refused, by the make variable that spoils them.
 VARIANTS = {
     "break-drain": "LMM_BREAK=drain",

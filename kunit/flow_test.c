@@ -31,7 +31,7 @@ static struct {
 	int stock;
 	unsigned int split;
 	int from;
-	int buddy_has;
+	bool nothing_once;
 	int keep;
 	int store;
 } flow_does;
@@ -53,9 +53,9 @@ static int kernel_refill(struct zone *zone, unsigned int order, unsigned long bl
 	asked_blocks = blocks;
 	asked_type = migratetype;
 	asked_flags = alloc_flags;
-	if (flow_does.buddy_has < 0 && ++flow_does.buddy_has <= 0)
+	if (order == flow_does.split && order)
 		return 0;
-	return order ? 0 : blocks;
+	return xchg(&flow_does.nothing_once, false) ? 0 : blocks;
 }
 
 static void kernel_drain(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
@@ -66,24 +66,24 @@ static void kernel_drain(struct zone *zone, int count, struct per_cpu_pages *pcp
 	pcp->count -= count + 7;
 }
 
-static bool is_taken(unsigned int slot)
+static bool on_is_taken(unsigned int slot)
 {
 	return flow_does.taken;
 }
 
-static void stock(struct lmm_refill *refill)
+static void on_stock(struct lmm_refill *refill)
 {
 	flow_note('s');
 	refill->got = flow_does.stock;
 }
 
-static void size(struct lmm_refill *refill)
+static void on_size(struct lmm_refill *refill)
 {
 	flow_note('z');
 	refill->blocks *= 10;
 }
 
-static void split(struct lmm_refill *refill)
+static void on_split(struct lmm_refill *refill)
 {
 	flow_note('p');
 	if (!flow_does.split)
@@ -92,38 +92,38 @@ static void split(struct lmm_refill *refill)
 	refill->split_pages = refill->split_pages * 8;
 }
 
-static void from(struct lmm_refill *refill)
+static void on_from(struct lmm_refill *refill)
 {
 	flow_note('f');
 	refill->from += flow_does.from;
 }
 
-static void refilled(struct lmm_refill *refill)
+static void on_refilled(struct lmm_refill *refill)
 {
 	flow_note('e');
 	ended_refill = *refill;
 }
 
-static void drain_size(struct lmm_drain *drain)
+static void on_drain_size(struct lmm_drain *drain)
 {
 	flow_note('z');
 	drain->count -= flow_does.keep;
 }
 
-static void drain_store(struct lmm_drain *drain)
+static void on_drain_store(struct lmm_drain *drain)
 {
 	flow_note(drain->by_policy ? 'd' : 's');
 	drain->pcp->count -= flow_does.store;
 	drain->stored = flow_does.store;
 }
 
-static void drain_from(struct lmm_drain *drain)
+static void on_drain_from(struct lmm_drain *drain)
 {
 	flow_note('f');
 	drain->pindex += drain->left;
 }
 
-static void drained(struct lmm_drain *drain)
+static void on_drained(struct lmm_drain *drain)
 {
 	flow_note('e');
 	ended_drain = *drain;
@@ -146,14 +146,14 @@ static void woken_c(struct zone *zone, unsigned int order)
 
 /* Who stores, and who sizes and owns: the kinds of policies that there are. */
 static const struct lmm_events events_a = {
-	.refill_stock = stock, .refill_split = split, .drain_store = drain_store,
+	.refill_stock = on_stock, .refill_split = on_split, .drain_store = on_drain_store,
 	.kswapd_woken = woken_a,
 };
 
 static const struct lmm_events events_b = {
-	.refill_size = size, .refill_from = from, .refilled = refilled, .zone_is_taken = is_taken,
-	.drain_size = drain_size, .drain_from = drain_from, .drained = drained,
-	.kswapd_woken = woken_b,
+	.refill_size = on_size, .refill_from = on_from, .refilled = on_refilled,
+	.zone_is_taken = on_is_taken, .drain_size = on_drain_size, .drain_from = on_drain_from,
+	.drained = on_drained, .kswapd_woken = woken_b,
 };
 
 static const struct lmm_events events_c = { .kswapd_woken = woken_c };
@@ -175,7 +175,7 @@ static const char *wake(void)
 }
 
 /* Seven blocks of movable pages; the flags are 5. */
-static int refill(unsigned int order)
+static int flow_refill(unsigned int order)
 {
 	LIST_HEAD(list);
 	int got;
@@ -186,7 +186,7 @@ static int refill(unsigned int order)
 	return got;
 }
 
-static void drain(int count)
+static void flow_drain(int count)
 {
 	preempt_disable();
 	lmm_drain(&flow_zone, count, &flow_pages, 1, 0);
@@ -248,29 +248,29 @@ static void a_list_of_policies_is_told_in_order(struct kunit *test)
 static void an_event_has_one_place(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, lmm_events_register(3, &events_a), -EBUSY);
-	lmm_events_start(3);
-	KUNIT_EXPECT_STREQ(test, wake(), "");
+	KUNIT_EXPECT_NULL(test, lmm_events_of[3]);
 	lmm_events_unregister(1);
-	KUNIT_EXPECT_EQ(test, lmm_events_register(3, &events_a), 0);
+	KUNIT_ASSERT_EQ(test, lmm_events_register(3, &events_a), 0);
+	lmm_events_start(3);
 	KUNIT_EXPECT_STREQ(test, wake(), "a");
 }
 
 static void a_refill_is_shown_in_order(struct kunit *test)
 {
 	/* With nobody told, as without livemm. */
-	KUNIT_EXPECT_EQ(test, refill(0), 7);
+	KUNIT_EXPECT_EQ(test, flow_refill(0), 7);
 	KUNIT_EXPECT_STREQ(test, log_of(), "K");
 	both_start();
-	KUNIT_EXPECT_EQ(test, refill(0), 70);
+	KUNIT_EXPECT_EQ(test, flow_refill(0), 70);
 	KUNIT_EXPECT_STREQ(test, log_of(), IS_ENABLED(CONFIG_CMA) ? "szpfKe" : "szpKe");
 	KUNIT_EXPECT_EQ(test, ended_refill.slot, lmm_zone_slot(&flow_zone));
 	KUNIT_EXPECT_EQ(test, ended_refill.got, 70);
 	KUNIT_EXPECT_FALSE(test, ended_refill.stocked);
 	/* Larger blocks are not split. */
-	refill(2);
+	flow_refill(2);
 	KUNIT_EXPECT_STREQ(test, log_of(), IS_ENABLED(CONFIG_CMA) ? "szfKe" : "szKe");
 	lmm_events_stop(2);
-	KUNIT_EXPECT_EQ(test, refill(0), 7);
+	KUNIT_EXPECT_EQ(test, flow_refill(0), 7);
 	KUNIT_EXPECT_STREQ(test, log_of(), "spK");
 	KUNIT_EXPECT_EQ(test, lmm_counter_read(lmm_hook_hits, LMM_HOOK_REFILL), 4ULL);
 }
@@ -279,7 +279,7 @@ static void a_list_that_a_policy_fills_asks_no_buddy(struct kunit *test)
 {
 	both_start();
 	flow_does.stock = 3;
-	KUNIT_EXPECT_EQ(test, refill(2), 3);
+	KUNIT_EXPECT_EQ(test, flow_refill(2), 3);
 	KUNIT_EXPECT_STREQ(test, log_of(), "se");
 	KUNIT_EXPECT_TRUE(test, ended_refill.stocked);
 	KUNIT_EXPECT_EQ(test, lmm_counter_read(lmm_hook_hits, LMM_HOOK_REFILL), 1ULL);
@@ -290,10 +290,10 @@ static void a_taken_zone_is_left_alone(struct kunit *test)
 {
 	both_start();
 	flow_does.taken = true;
-	KUNIT_EXPECT_EQ(test, refill(0), 70);
+	KUNIT_EXPECT_EQ(test, flow_refill(0), 70);
 	KUNIT_EXPECT_STREQ(test, log_of(), IS_ENABLED(CONFIG_CMA) ? "zfKe" : "zKe");
 	lmm_events_stop(2);
-	refill(0);
+	flow_refill(0);
 	KUNIT_EXPECT_STREQ(test, log_of(), "spK");
 }
 
@@ -302,7 +302,7 @@ static void blocks_to_split_are_asked_for_first(struct kunit *test)
 {
 	both_start();
 	flow_does.split = 3;
-	KUNIT_EXPECT_EQ(test, refill(0), 70);
+	KUNIT_EXPECT_EQ(test, flow_refill(0), 70);
 	KUNIT_EXPECT_STREQ(test, log_of(), IS_ENABLED(CONFIG_CMA) ? "szpKfKe" : "szpKKe");
 	KUNIT_EXPECT_EQ(test, ended_refill.split_pages, 560UL);
 	KUNIT_EXPECT_EQ(test, asked_order, 0U);
@@ -315,11 +315,11 @@ static void where_pages_come_from_is_tried_once(struct kunit *test)
 		kunit_skip(test, "no CMA");
 	lmm_events_start(2);
 	flow_does.from = 2;
-	KUNIT_EXPECT_EQ(test, refill(0), 70);
+	KUNIT_EXPECT_EQ(test, flow_refill(0), 70);
 	KUNIT_EXPECT_STREQ(test, log_of(), "zfKe");
 	KUNIT_EXPECT_EQ(test, asked_type, MIGRATE_MOVABLE + 2);
-	flow_does.buddy_has = -1;
-	KUNIT_EXPECT_EQ(test, refill(0), 0);
+	flow_does.nothing_once = true;
+	KUNIT_EXPECT_EQ(test, flow_refill(0), 70);
 	KUNIT_EXPECT_STREQ(test, log_of(), "zfKKe");
 	KUNIT_EXPECT_EQ(test, asked_type, MIGRATE_MOVABLE);
 	KUNIT_EXPECT_EQ(test, asked_flags, 5U);
@@ -327,14 +327,14 @@ static void where_pages_come_from_is_tried_once(struct kunit *test)
 
 static void a_drain_is_shown_in_order(struct kunit *test)
 {
-	drain(63);
+	flow_drain(63);
 	KUNIT_EXPECT_STREQ(test, log_of(), "K");
 	KUNIT_EXPECT_EQ(test, asked_pindex, 1);
 	both_start();
 	flow_pages.count = 1000;
 	flow_does.keep = 13;
 	flow_does.store = 40;
-	drain(63);
+	flow_drain(63);
 	KUNIT_EXPECT_STREQ(test, log_of(), "zsfKe");
 	KUNIT_EXPECT_EQ(test, asked_pindex, 11);
 	KUNIT_EXPECT_EQ(test, ended_drain.left, 10);
@@ -353,14 +353,14 @@ static void a_list_with_room_offers_nothing(struct kunit *test)
 {
 	both_start();
 	flow_does.keep = 63;
-	drain(63);
+	flow_drain(63);
 	KUNIT_EXPECT_STREQ(test, log_of(), "z");
 	flow_does.keep = 0;
 	flow_does.store = 63;
-	drain(63);
+	flow_drain(63);
 	KUNIT_EXPECT_STREQ(test, log_of(), "zs");
 	flow_does.store = 126;
-	drain(63);
+	flow_drain(63);
 	KUNIT_EXPECT_STREQ(test, log_of(), "zse");
 	KUNIT_EXPECT_EQ(test, ended_drain.beyond, 63);
 	KUNIT_EXPECT_LE(test, ended_drain.left, 0);
@@ -396,18 +396,17 @@ static void the_recorder_is_told_last(struct kunit *test)
 	lmm_events_start(2);
 	flow_does.keep = 13;
 	lmm_recorder_set(&recorder);
-	refill(0);
+	flow_refill(0);
 	KUNIT_EXPECT_STREQ(test, log_of(), IS_ENABLED(CONFIG_CMA) ? "zfKer" : "zKer");
-	drain(63);
+	flow_drain(63);
 	KUNIT_EXPECT_STREQ(test, log_of(), "zrfKe");
 	lmm_recorder_set(NULL);
-	drain(63);
+	flow_drain(63);
 	KUNIT_EXPECT_STREQ(test, log_of(), "zfKe");
 }
 
-static LMM_ON_TRACEPOINT(PCP, MIXED, probe, (void *data, int order),
-			 flow_note(order == 2 ? 'm' : '?'))
-static LMM_ON_KPROBE(PCP, MM_EXIT, kprobe, flow_note(LMM_PROBED(0) == 4 ? 'x' : '?'))
+LMM_ON_TRACEPOINT(PCP, MIXED, (void *data, int order), flow_note(order == 2 ? 'm' : '?'))
+LMM_ON_KPROBE(PCP, MM_EXIT, flow_note(LMM_PROBED(0) == 4 ? 'x' : '?'))
 
 /* A hook of one policy counts whether or not the policy is told. */
 static void a_probe_acts_while_its_policy_is_told(struct kunit *test)
@@ -415,8 +414,8 @@ static void a_probe_acts_while_its_policy_is_told(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		probe(NULL, 2);
-		KUNIT_EXPECT_EQ(test, kprobe(NULL, &(struct pt_regs){ .di = 4 }), 0);
+		probe_MIXED(NULL, 2);
+		KUNIT_EXPECT_EQ(test, probe_MM_EXIT(NULL, &(struct pt_regs){ .di = 4 }), 0);
 		KUNIT_EXPECT_STREQ(test, log_of(), i ? "mx" : "");
 		lmm_events_start(LMM_PCP);
 	}
@@ -451,9 +450,10 @@ static void hint_faults_are_sampled_by_chance(struct kunit *test)
 /* An event without a row would be skipped in silence. */
 static void every_event_has_a_row(struct kunit *test)
 {
-#define ONE(event)	+ 1
-	KUNIT_EXPECT_EQ(test, sizeof(struct lmm_events),
-			(0 EVENTS(ONE, ONE)) * sizeof(void *));
+	enum { EVENTS(EVENT_ID, EVENT_NONE) SINGLE };
+	enum { EVENTS(EVENT_NONE, EVENT_ID) LISTED };
+
+	KUNIT_EXPECT_EQ(test, sizeof(struct lmm_events), (SINGLE + LISTED) * sizeof(void *));
 }
 
 static struct kunit_case flow_cases[] = {

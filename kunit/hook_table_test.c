@@ -123,11 +123,12 @@ static void clients_subscribe(struct kunit *test)
 	const struct lmm_hook *drain = &lmm_hooks[LMM_HOOK_DRAIN];
 	const struct lmm_hook *wake = &lmm_hooks[LMM_HOOK_WAKE_KSWAPD];
 	const struct lmm_hook *request = &lmm_hooks[LMM_HOOK_REQUEST];
+	char why[64];
 
 	/* As lmm_hooks_init() does. */
 	lmm_hooks[LMM_HOOK_WAKE_KSWAPD].handler = clients_subscribe;
 	KUNIT_ASSERT_EQ(test, lmm_hooks_subscribe(1, &good_uses), 0);
-	KUNIT_EXPECT_STREQ(test, lmm_hook_client_name(1), "good");
+	KUNIT_EXPECT_EQ(test, lmm_hooks_subscribe(1, &good_uses), -EEXIST);
 	KUNIT_EXPECT_EQ(test, drain->users, LMM_USERS(1, LMM_ALL_MODES));
 	KUNIT_EXPECT_EQ(test, drain->required, LMM_USERS(1, LMM_ALL_MODES));
 	KUNIT_EXPECT_EQ(test, wake->users, LMM_USERS(1, BIT(0) | BIT(1)));
@@ -140,6 +141,8 @@ static void clients_subscribe(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, lmm_hooks_subscribe(3, &good_uses), 0);
 	KUNIT_EXPECT_EQ(test, (unsigned long)wake->required, LMM_USER(1, 1) | LMM_USER(3, 1));
 	KUNIT_EXPECT_EQ(test, lmm_hooks_subscribe(3, &good_uses), -EEXIST);
+	lmm_hook_impact(drain, "gone", why, sizeof(why));
+	KUNIT_EXPECT_STREQ(test, why, "gone; lost: good: all; good: all");
 	lmm_hooks_unsubscribe(1);
 	KUNIT_EXPECT_EQ(test, drain->users, LMM_USERS(3, LMM_ALL_MODES));
 	KUNIT_EXPECT_NULL(test, drain->impact[1]);
@@ -175,7 +178,7 @@ static void bad_subscriptions_are_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, lmm_hooks_subscribe(2, &uses), cases[i].err, "%u", i);
 		/* The refused client left nothing behind. */
 		KUNIT_EXPECT_EQ_MSG(test, lmm_hooks[LMM_HOOK_REFILL].users, 0U, "%u", i);
-		KUNIT_EXPECT_NULL(test, lmm_hook_client_name(2));
+		KUNIT_EXPECT_NULL(test, lmm_hooks[LMM_HOOK_REFILL].impact[2]);
 	}
 	KUNIT_EXPECT_EQ(test, lmm_hooks_subscribe(LMM_MAX_CLIENTS, &good_uses), -EINVAL);
 }

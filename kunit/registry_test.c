@@ -189,12 +189,15 @@ static struct lmm_policy registry_pcp, registry_numa;
 
 static struct lmm_policy registry_policy(enum lmm_policy_id id, const char *name)
 {
+	static const struct lmm_events none;
+
 	return (struct lmm_policy){
 		.id = id,
 		.name = name,
 		.knobs = registry_knobs,
 		.nr_knobs = ARRAY_SIZE(registry_knobs),
 		.mode_knob = -1,
+		.events = &none,
 		.counter_names = registry_counters,
 		.nr_counters = ARRAY_SIZE(registry_counters),
 		.validate = registry_fake_validate,

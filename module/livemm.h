@@ -176,7 +176,7 @@ enum lmm_policy_state {
  *	LMM_MAX_MODES words, or -1; the mode chooses the hooks (see struct lmm_subscription), so a
  *	change while on switches the policy off and on
  * @uses: hooks that the policy uses, and structs of the kernel that the policy touches; may be NULL
- * @events: events that the policy handles; may be NULL
+ * @events: events that the policy handles
  * @counter_names: one name a counter
  * @nr_counters: entries in @counter_names
  * @supported: can this kernel run the policy?  Returns false with the reason

@@ -12,11 +12,10 @@
 #include "control/look.h"
 #include "control/params.h"
 #include "control/registry.h"
-#include "flow/hooks.h"
+#include "flow/deliver.h"
 #include "hook/hook.h"
 #include "hook/release.h"
 #include "livemm.h"
-#include "record/record.h"
 
 /* In the order in which events are delivered to them. */
 static struct lmm_policy *const policies[] = {
@@ -69,10 +68,6 @@ static int __init livemm_init(void)
 	err = policies_register(&why);
 	if (err)
 		goto err_hooks;
-	why = "record";
-	err = lmm_record_init();
-	if (err)
-		goto err_policies;
 	lmm_lease_init();
 	why = words;
 	err = lmm_params_apply_boot(words, sizeof(words));
@@ -83,8 +78,6 @@ static int __init livemm_init(void)
 
 err_lease:
 	lmm_lease_cancel();
-	lmm_record_exit();
-err_policies:
 	policies_forget(ARRAY_SIZE(policies));
 err_hooks:
 	lmm_hooks_exit();
@@ -99,7 +92,6 @@ static void __exit livemm_exit(void)
 {
 	lmm_control_exit();
 	lmm_lease_cancel();
-	lmm_record_exit();
 	policies_forget(ARRAY_SIZE(policies));
 	lmm_hooks_exit();
 	lmm_look_exit();

@@ -19,7 +19,7 @@ logged() { dmesg | grep -Eq "livemm.*: .*$1"; }
 
 # No module can be built here: these are of the same series.
 if [ "$LMM_OUTCOME" = refused ]; then
-	for module in livemm livemm_klp_lists livemm_klp_giveback livemm_klp_fallback; do
+	for module in livemm livemm_klp_lists livemm_klp_giveback livemm_klp_fallback livemm_record; do
 		dmesg -c >/dev/null
 		refute "$module does not load" insmod "$LMM_MODDIR/$module.ko"
 		check "$module: the log says why" logged "(disagrees about version|version magic)"

@@ -2,7 +2,7 @@
 """The graphs of module/: dependencies run one way, from layer to layer, without a circle.
 
 Layers, lowest first: compat/; livemm.h and counters; hook/; flow/; control/ and
-policy/common/; policy/<name>/ and record/; main.c.  The wrappers of livepatches are modules of
+policy/common/; policy/<name>/; main.c.  The wrappers of livepatches and record/ are modules of
 their own, which link to livemm.ko, and are above it.  A file may include files of its own part and
 of parts on lower layers.  X.c and X.h of one folder are one node of the graph.
 
@@ -21,7 +21,7 @@ from guests.command import call
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 LAYERS = {"compat": 0, "base": 1, "hook": 2, "flow": 3, "control": 4, "policy/common": 4,
-          "record": 5, "main": 6, "wrappers": 7}
+          "main": 6, "record": 7, "wrappers": 7}
 WRAPPERS = ("hook/klp_fallback", "hook/klp_giveback", "hook/klp_lists")
 POLICY_LAYER = 5
 #: Circles of calls that there still are, and why.  The list only becomes shorter.

@@ -106,8 +106,8 @@ def wrong_includes_are_seen() -> Iterator[str]:
             "hook/table.c": "table.h compat/compat.h", "flow/events.h": "hook/table.h",
             "flow/deliver.h": "events.h", "control/control.h": "flow/events.h",
             "policy/common/zones.h": "", "policy/a/core.h": "",
-            "policy/a/policy.c": "core.h flow/events.h policy/common/zones.h", "policy/b/core.h": "",
-            "main.c": "control/control.h"}
+            "policy/a/policy.c": "core.h flow/events.h policy/common/zones.h",
+            "policy/b/core.h": "", "main.c": "control/control.h"}
     bad = {"hook/table.c": "control/control.h", "policy/b/core.h": "policy/a/core.h",
            "livemm.h": "hook/table.h", "flow/events.h": "policy/a/core.h",
            "flow/deliver.h": "control/control.h",

@@ -21,6 +21,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "compat/export.h"
 #include "change.h"
 #include "debugfs.h"
 #include "hook/hook.h"
@@ -260,62 +261,6 @@ static struct dentry *lmm_root;
 static struct lmm_node lmm_nodes[ARRAY_SIZE(lmm_top_files) + LMM_NR_POLICIES *
 				 (ARRAY_SIZE(lmm_policy_files) + 1 + LMM_MAX_KNOBS)];
 
-/* Set before lmm_control_init(), or NULL. */
-const struct lmm_control_session *lmm_control_session;
-
-/* An open file's private data say whether this file has begun the session. */
-static ssize_t lmm_session_read(struct file *file, char __user *ubuf, size_t count, loff_t *ppos)
-{
-	const char *text = lmm_control_session->goes_on() ? "1\n" : "0\n";
-
-	return simple_read_from_buffer(ubuf, count, ppos, text, strlen(text));
-}
-
-static int lmm_session_release(struct inode *inode, struct file *file)
-{
-	if (xchg(&file->private_data, NULL))
-		lmm_control_session->end();
-	return 0;
-}
-
-static ssize_t lmm_session_write(struct file *file, const char __user *ubuf, size_t count,
-				 loff_t *ppos)
-{
-	const struct lmm_control_session *session = lmm_control_session;
-	char why[LMM_WHY_LEN] = "";
-	char text[4] = "";
-	u32 value;
-	int err;
-
-	/* A longer text is cut here, and malformed. */
-	if (copy_from_user(text, ubuf, min(count, sizeof(text) - 1)))
-		return lmm_control_refuse(-EFAULT, "record: the text cannot be read");
-	err = lmm_knob_parse(&session->knob, text, min(count, sizeof(text) - 1), &value, why);
-	if (!err && value) {
-		err = session->begin(why, sizeof(why));
-		if (!err)
-			WRITE_ONCE(file->private_data, file);
-	} else if (!err) {
-		lmm_session_release(NULL, file);
-	}
-	return lmm_control_refuse(err, why) ?: (ssize_t)count;
-}
-
-static int lmm_session_open(struct inode *inode, struct file *file)
-{
-	file->private_data = NULL;
-	return 0;
-}
-
-/* An open file keeps the module loaded. */
-static const struct file_operations lmm_session_fops = {
-	.owner = THIS_MODULE,
-	.open = lmm_session_open,
-	.read = lmm_session_read,
-	.write = lmm_session_write,
-	.release = lmm_session_release,
-};
-
 /* debugfs makes directories 0755 and offers no other mode. */
 static struct dentry *lmm_dir(const char *name, struct dentry *parent)
 {
@@ -352,9 +297,6 @@ static int lmm_build_tree(void)
 
 	for (i = 0; i < ARRAY_SIZE(lmm_top_files); i++)
 		err = err ?: lmm_add(&next, lmm_root, (struct lmm_node){ lmm_top_files[i] });
-	if (lmm_control_session && !err)
-		err = PTR_ERR_OR_ZERO(debugfs_create_file(lmm_control_session->knob.name, 0600,
-							  lmm_root, NULL, &lmm_session_fops));
 	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
 		dir = lmm_dir(policy->name, lmm_root);
 		for (i = 0; i < ARRAY_SIZE(lmm_policy_files) && !err; i++)
@@ -394,6 +336,18 @@ void lmm_control_init(void)
 	debugfs_remove(lmm_root);
 	lmm_root = NULL;
 }
+
+/**
+ * lmm_control_dir() - the folder of the files, for a file of another module of livemm
+ *
+ * Context: process.
+ * Return: the folder, or NULL where debugfs has no files of livemm.
+ */
+struct dentry *lmm_control_dir(void)
+{
+	return lmm_root;
+}
+EXPORT_SYMBOL_LMM(lmm_control_dir);
 
 /**
  * lmm_control_exit() - cut every policy, have parameters change nothing, remove the files

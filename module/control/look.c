@@ -9,6 +9,7 @@
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
+#include "compat/export.h"
 #include "hook/hook.h"
 #include "look.h"
 #include "policies.h"
@@ -23,6 +24,8 @@ static DECLARE_DELAYED_WORK(lmm_look_work, lmm_look_worker);
 static void lmm_watch_worker(struct work_struct *work);
 static DECLARE_DELAYED_WORK(lmm_watch_work, lmm_watch_worker);
 static struct workqueue_struct *lmm_wq;
+/* Queued whenever hooks are looked after; NULL: nothing. */
+static struct work_struct __rcu *lmm_heard;
 
 /* Sooner than before, not later, than a work that is queued already. */
 static void lmm_queue(struct delayed_work *work, unsigned long delay)
@@ -67,13 +70,32 @@ void lmm_policy_work(struct work_struct *work)
 static void lmm_look_worker(struct work_struct *work)
 {
 	char name[MODULE_NAME_LEN];
+	struct work_struct *heard;
 
 	lmm_klp_survey();
 	lmm_queue_policies(LMM_ALL_POLICIES);
+	rcu_read_lock();
+	heard = rcu_dereference(lmm_heard);
+	if (heard)
+		queue_work(lmm_wq, heard);
+	rcu_read_unlock();
 	/* The kernel does not tell when the transition ends. */
 	if (lmm_klp_others_in_transition(name, sizeof(name)))
 		lmm_queue(&lmm_look_work, HZ);
 }
+
+/**
+ * lmm_look_hear() - have a work queued whenever livepatches or hooks may have changed
+ * @work: the work; NULL: none any more, and the caller then cancels the work
+ *
+ * Context: process, may sleep; the caller serialises.
+ */
+void lmm_look_hear(struct work_struct *work)
+{
+	rcu_assign_pointer(lmm_heard, work);
+	synchronize_rcu();
+}
+EXPORT_SYMBOL_LMM(lmm_look_hear);
 
 /**
  * lmm_look_soon() - have workers look after the hooks of every policy

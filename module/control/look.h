@@ -13,6 +13,7 @@ struct work_struct;
 int lmm_look_init(void);
 void lmm_look_exit(void);
 void lmm_look_soon(void);
+void lmm_look_hear(struct work_struct *work);
 void lmm_policy_work(struct work_struct *work);
 void lmm_policy_waits(const struct lmm_policy *policy, char *why, size_t len);
 void lmm_policies_watch(void);

@@ -24,6 +24,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "compat/export.h"
 #include "change.h"
 #include "lease.h"
 #include "look.h"
@@ -71,6 +72,7 @@ int lmm_control_refuse(int err, const char *why)
 	kernel_param_unlock(THIS_MODULE);
 	return err;
 }
+EXPORT_SYMBOL_LMM(lmm_control_refuse);
 
 /**
  * lmm_control_get_error() - the reason of the last refused write

@@ -16,6 +16,7 @@
 #include <linux/printk.h>
 #include <linux/string.h>
 
+#include "compat/export.h"
 #include "flow/events.h"
 #include "hook/hook.h"
 #include "state.h"
@@ -25,6 +26,7 @@
 #include "trace.h"
 
 bool lmm_off;
+EXPORT_SYMBOL_LMM(lmm_off);
 
 /*
  * Bring a policy up with settings, and publish @publish; on failure nothing of the policy is up.

@@ -69,12 +69,10 @@ int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *events)
 	return -EBUSY;
 }
 
-/*
- * One flag for all that a policy is told: who was told of a begin is told of the end, too.  In order
- * with the flags of other policies, and with what the policy has set up.
- */
+/* One flag for all that a policy is told: who was told of a begin is told of the end, too. */
 static void tell(enum lmm_policy_id id, bool on)
 {
+	/* In order with the flags of other policies, and with what the policy has set up. */
 	smp_store_release(&lmm_policies_told[id], on);
 }
 

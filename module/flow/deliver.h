@@ -14,6 +14,7 @@
 #include <linux/types.h>
 
 #include "events.h"
+#include "hook/hook.h"
 #include "probe.h"
 
 /* Every member of struct lmm_events: those of one policy, and those with a list. */
@@ -71,6 +72,9 @@ do {									\
 
 DECLARE_STATIC_CALL(lmm_record_refill, *((struct lmm_recorder *)0)->refill);
 DECLARE_STATIC_CALL(lmm_record_drain, *((struct lmm_recorder *)0)->drain);
+
+/* hooks.c: what main.c gives to the hook layer. */
+extern const struct lmm_hook_handlers lmm_flow_handlers;
 
 static inline bool lmm_zone_is_taken(unsigned int slot)
 {

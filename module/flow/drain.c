@@ -27,7 +27,7 @@ static struct lmm_drain drain_of(struct zone *zone, struct per_cpu_pages *pcp)
 }
 
 /* A list that has room again has nothing to give: only the rest is for other CPUs. */
-static void store(struct lmm_drain *drain)
+static void offer(struct lmm_drain *drain)
 {
 	int before = drain->pcp->count;
 
@@ -59,7 +59,7 @@ void lmm_drain(struct zone *zone, int count, struct per_cpu_pages *pcp, int pind
 	lmm_hook_hit(LMM_HOOK_DRAIN);
 	TELL(drain_size, &drain);
 	static_call(lmm_record_drain)(&drain);
-	store(&drain);
+	offer(&drain);
 	drain.left = drain.count - drain.stored;
 	if (drain.left > 0) {
 		TELL(drain_from, &drain);

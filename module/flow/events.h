@@ -10,10 +10,11 @@
 
 #include <linux/types.h>
 
-#include "drain.h"
 #include "hook/klp_link.h"
 #include "livemm.h"
-#include "refill.h"
+
+struct lmm_drain;
+struct lmm_refill;
 
 /**
  * struct lmm_events - what a policy wants to be told, and asked
@@ -29,8 +30,8 @@
  */
 struct lmm_events {
 	/**
-	 * @refill_stock: a refill is about to begin.  May put pages on the list, and sets @got; the
-	 * buddy is then not asked.  Not asked while an owner takes the zone.  Hook: refill.
+	 * @refill_stock: a refill is about to begin.  May put pages on the list, and sets @got;
+	 * the buddy is then not asked.  Not asked while an owner takes the zone.  Hook: refill.
 	 */
 	void (*refill_stock)(struct lmm_refill *refill);
 
@@ -39,8 +40,8 @@ struct lmm_events {
 
 	/**
 	 * @refill_split: the buddy is about to be asked for @split_pages single pages.  May set
-	 * @split to an order, and @split_pages to what is to be taken in blocks of this order.  Not
-	 * asked while an owner takes the zone.  Hook: refill.
+	 * @split to an order, and @split_pages to what is to be taken in blocks of this order.
+	 * Not asked while an owner takes the zone.  Hook: refill.
 	 */
 	void (*refill_split)(struct lmm_refill *refill);
 
@@ -62,7 +63,7 @@ struct lmm_events {
 	 */
 	void (*drain_store)(struct lmm_drain *drain);
 
-	/** @drain_from: @left pages are about to go to the buddy.  May set @pindex.  Hook: drain. */
+	/** @drain_from: @left pages go to the buddy next.  May set @pindex.  Hook: drain. */
 	void (*drain_from)(struct lmm_drain *drain);
 
 	/**

@@ -19,7 +19,6 @@
 #include "deliver.h"
 #include "events.h"
 #include "hook/entry.h"
-#include "hooks.h"
 #include "slot.h"
 
 /**
@@ -159,7 +158,6 @@ ON_KPROBE(WAKE_KSWAPD, wake_kswapd,
 	  TELL_ALL(kswapd_woken, (struct zone *)LMM_PROBED(0), LMM_PROBED(2)))
 ON_KPROBE(HUGE_WANTED, huge_wanted, TELL_ALL(huge_wanted))
 
-/* What main.c gives to the hook layer. */
 const struct lmm_hook_handlers lmm_flow_handlers = {
 	.entry = &entry_handlers,
 	.probes = {

@@ -2,8 +2,8 @@
 /*
  * probe.h - the handler of a hook: counts the hit, and acts while a policy is told
  *
- * A policy writes one for each kprobe and tracepoint that it uses alone, and names it in the row of
- * its subscriptions.
+ * A policy writes one, probe_<ID>(), for each kprobe and tracepoint that it uses alone, and names
+ * it in the row of its subscriptions.
  */
 #ifndef LIVEMM_FLOW_PROBE_H
 #define LIVEMM_FLOW_PROBE_H
@@ -27,11 +27,11 @@ static inline bool lmm_told(unsigned int id)
 
 /*
  * A probe of a tracepoint, with preemption off: kernels from 7.0 on call it with preemption on
- * (a46023d5616e "tracing: Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast").  Probes
- * name the arguments that they want; later arguments, which some kernels have, are not looked at.
+ * (a46023d5616e "tracing: Guard __DECLARE_TRACE() use of __DO_TRACE_CALL() with SRCU-fast").
+ * Probes name the arguments that they want; later arguments are not looked at.
  */
-#define LMM_ON_TRACEPOINT(policy, id, name, args, ...)			\
-void name args								\
+#define LMM_ON_TRACEPOINT(policy, id, args, ...)			\
+static void probe_##id args						\
 {									\
 	preempt_disable_notrace();					\
 	lmm_hook_hit(LMM_HOOK_##id);					\
@@ -42,8 +42,8 @@ void name args								\
 }
 
 /* A kprobe: the kernel calls us with preemption off.  Returning 0 lets the function go on. */
-#define LMM_ON_KPROBE(policy, id, name, ...)				\
-int name(struct kprobe *kp, struct pt_regs *regs)			\
+#define LMM_ON_KPROBE(policy, id, ...)					\
+static int probe_##id(struct kprobe *kp, struct pt_regs *regs)		\
 {									\
 	lmm_hook_hit(LMM_HOOK_##id);					\
 	if (lmm_told(LMM_##policy)) {					\

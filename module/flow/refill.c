@@ -48,7 +48,7 @@ static int take_from(const struct lmm_refill *refill, int migratetype, unsigned 
 }
 
 /* Fewer blocks than asked for suffice. */
-static void take(struct lmm_refill *refill)
+static void take_blocks(struct lmm_refill *refill)
 {
 	if (IS_ENABLED(CONFIG_CMA))
 		TELL(refill_from, refill);
@@ -68,7 +68,7 @@ static void ask_buddy(struct lmm_refill *refill)
 	if (refill->split)
 		take_split(refill);
 	if (!refill->got)
-		take(refill);
+		take_blocks(refill);
 }
 
 /**

@@ -12,6 +12,7 @@
 #include <linux/seq_file.h>
 
 #include "compat/compat.h"
+#include "compat/export.h"
 #include "entry.h"
 #include "hook.h"
 #include "kcall.h"
@@ -169,6 +170,7 @@ bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size
 	}
 	return true;
 }
+EXPORT_SYMBOL_LMM(lmm_hooks_supported);
 
 /* First user of the row: make the kernel call us. */
 static int row_arm(struct lmm_hook *hook)
@@ -307,6 +309,7 @@ int lmm_hooks_await(unsigned int client, unsigned int mode, enum lmm_klp_wish wi
 		lmm_klp_await(others, wish, why, len);
 	return err;
 }
+EXPORT_SYMBOL_LMM(lmm_hooks_await);
 
 /* Does the kernel not call a row that is armed for a client?  On true @why has words. */
 static bool row_lost(const struct lmm_hook *hook, unsigned int client, char *why, size_t len)
@@ -346,6 +349,7 @@ bool lmm_hooks_lost(unsigned int client, unsigned int mode, char *why, size_t le
 	}
 	return lost;
 }
+EXPORT_SYMBOL_LMM(lmm_hooks_lost);
 
 /**
  * lmm_hooks_regained() - can a policy have a hook that the policy came on without?
@@ -436,6 +440,7 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 	}
 	return 0;
 }
+EXPORT_SYMBOL_LMM(lmm_hooks_arm);
 
 /**
  * lmm_hooks_disarm() - let go of every hook of a policy
@@ -468,22 +473,7 @@ void lmm_hooks_disarm(unsigned int client)
 	tracepoint_synchronize_unregister();
 	synchronize_rcu();
 }
-
-/* Why a row is unavailable, and what each client loses. */
-static void row_impact(const struct lmm_hook *hook, const char *words, char *why, size_t len)
-{
-	size_t n = scnprintf(why, len, "%s", words);
-	const char *before = "; lost: ";
-	unsigned int i;
-
-	for (i = 0; i < LMM_MAX_CLIENTS; i++) {
-		if (!hook->impact[i])
-			continue;
-		n += scnprintf(why + n, len - n, "%s%s: %s", before, lmm_hook_client_name(i),
-			       hook->impact[i]);
-		before = "; ";
-	}
-}
+EXPORT_SYMBOL_LMM(lmm_hooks_disarm);
 
 /* Why a direct row is an ftrace callback. */
 static const char *shared_words(const struct lmm_hook *hook)
@@ -514,7 +504,7 @@ static const char *row_state(const struct lmm_hook *hook, char *why, size_t len)
 		scnprintf(words, sizeof(words), "%s: the kernel refused the hook (%d)",
 			  hook->symbol, refused);
 	if (words[0]) {
-		row_impact(hook, words, why, len);
+		lmm_hook_impact(hook, words, why, len);
 		return "unavailable";
 	}
 	scnprintf(why, len, "%s", hook->stuck ? STUCK : "");

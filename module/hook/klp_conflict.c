@@ -40,6 +40,7 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
+#include "compat/export.h"
 #include "hook.h"
 #include "kcall.h"
 #include "klp_client.h"
@@ -250,6 +251,7 @@ void lmm_klp_survey(void)
 {
 	survey(true);
 }
+EXPORT_SYMBOL_LMM(lmm_klp_survey);
 
 /**
  * lmm_klp_covered() - did somebody else cover a function at the last survey?

@@ -14,8 +14,8 @@
  *		the same, for a function that we call as well, by KCALL(name): past our
  *		wrapper while that is all there is, else by the entry; see kcall.c
  *	KPROBE(ID, name, symbol, return type, arguments), TRACEPOINT(...)
- *		the policy has the handler, or flow/hooks.c; the prototype of a tracepoint is that of
- *		__traceiter_<symbol>()
+ *		flow/hooks.c or a policy has the handler; the prototype of a tracepoint is that
+ *		of __traceiter_<symbol>()
  *	DIRECT(ID, name, symbol, return type, arguments)
  *		a direct call of lmm_entry_<name>() at the function's ftrace site, or an ftrace
  *		callback, lmm_shared_<name>()

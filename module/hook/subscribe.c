@@ -2,14 +2,19 @@
 /*
  * subscribe.c - clients list their hooks
  *
- * Clients subscribe while the module loads, before anybody can arm a hook or read a row, and
- * leave while the module goes.
+ * A policy subscribes while livemm.ko loads, the recorder when its own module does.  Rows that are
+ * armed for others do not change by that.
  */
 #include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
 #include <linux/string.h>
 
+#include "compat/export.h"
 #include "table.h"
 
+/* Protects what follows, and what a row has of each client. */
+static DEFINE_MUTEX(subscriptions);
 static const char *client_names[LMM_MAX_CLIENTS];
 
 /* A mode that requires a row must use the row, and a fallback stands in for a livepatch. */
@@ -50,13 +55,7 @@ static int hook_subscribe(unsigned int client, const struct lmm_subscription *su
 	return 0;
 }
 
-/**
- * lmm_hooks_unsubscribe() - a client uses no hook any more
- * @client: the client; no hook is armed for the client
- *
- * Context: process, while the module loads or goes.
- */
-void lmm_hooks_unsubscribe(unsigned int client)
+static void unsubscribe(unsigned int client)
 {
 	struct lmm_hook *hook;
 
@@ -70,13 +69,27 @@ void lmm_hooks_unsubscribe(unsigned int client)
 }
 
 /**
+ * lmm_hooks_unsubscribe() - a client uses no hook any more
+ * @client: the client; no hook is armed for the client
+ *
+ * Context: process, may sleep.
+ */
+void lmm_hooks_unsubscribe(unsigned int client)
+{
+	mutex_lock(&subscriptions);
+	unsubscribe(client);
+	mutex_unlock(&subscriptions);
+}
+EXPORT_SYMBOL_LMM(lmm_hooks_unsubscribe);
+
+/**
  * lmm_hooks_subscribe() - a client says what it uses
  * @client: number of the client, less than LMM_MAX_CLIENTS
  * @uses: the client's table; it lives as long as the subscription
  *
  * On failure the client is not subscribed to anything.
  *
- * Context: process, while the module loads; after lmm_hooks_init().
+ * Context: process, may sleep; after lmm_hooks_init().
  * Return: 0; -EINVAL for an inconsistent subscription; -EEXIST for a hook listed twice or a client
  * that has subscribed already.
  */
@@ -87,24 +100,42 @@ int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses)
 
 	if (client >= LMM_MAX_CLIENTS)
 		return -EINVAL;
+	mutex_lock(&subscriptions);
 	if (client_names[client])
-		return -EEXIST;
-	client_names[client] = uses->name;
+		err = -EEXIST;
 	for (i = 0; i < uses->nr_subscriptions && !err; i++)
 		err = hook_subscribe(client, &uses->subscriptions[i]);
-	if (err)
-		lmm_hooks_unsubscribe(client);
+	if (!err)
+		client_names[client] = uses->name;
+	else if (!client_names[client])
+		unsubscribe(client);
+	mutex_unlock(&subscriptions);
 	return err;
 }
+EXPORT_SYMBOL_LMM(lmm_hooks_subscribe);
 
 /**
- * lmm_hook_client_name() - name of a client
- * @client: a client that has subscribed
+ * lmm_hook_impact() - what clients lose without a row
+ * @hook: the row
+ * @words: why the row is unavailable
+ * @why: gets @words, and what each client loses
+ * @len: size of @why
  *
- * Context: any.
- * Return: the name.
+ * Context: process, may sleep.
  */
-const char *lmm_hook_client_name(unsigned int client)
+void lmm_hook_impact(const struct lmm_hook *hook, const char *words, char *why, size_t len)
 {
-	return client_names[client];
+	size_t n = scnprintf(why, len, "%s", words);
+	const char *before = "; lost: ";
+	unsigned int i;
+
+	mutex_lock(&subscriptions);
+	for (i = 0; i < LMM_MAX_CLIENTS; i++) {
+		if (!hook->impact[i])
+			continue;
+		n += scnprintf(why + n, len - n, "%s%s: %s", before, client_names[i],
+			       hook->impact[i]);
+		before = "; ";
+	}
+	mutex_unlock(&subscriptions);
 }

@@ -11,6 +11,7 @@
 #include <linux/sched/signal.h>
 
 #include "compat/compat.h"
+#include "compat/export.h"
 #include "entry.h"
 #include "table.h"
 
@@ -78,3 +79,4 @@ unsigned long lmm_hook_address(enum lmm_hook_id id)
 {
 	return lmm_hooks[id].available ? lmm_hooks[id].addr : 0;
 }
+EXPORT_SYMBOL_LMM(lmm_hook_address);

@@ -192,10 +192,10 @@ struct lmm_hook_client {
  * @refused: errno of the kernel at the last try to arm the row, or 0
  * @why: why the row is not available, or a remark
  *
- * Members up to @align are constant, but for @handler, which lmm_hooks_init() or a client sets where
- * the table has none.  Members from @users to @impact are written while clients subscribe.  Members from @kp
- * to @makes_room, and from @stuck on, are written under @lock only; @covered_by under a lock of
- * klp_conflict.c.
+ * Members up to @align are constant, but for @handler, which lmm_hooks_init() or a client sets
+ * where the table has none.  Members from @users to @impact are written under a lock of
+ * subscribe.c.  Members from @kp to @makes_room, and from @stuck on, are written under @lock only;
+ * @covered_by under a lock of klp_conflict.c.
  */
 struct lmm_hook {
 	const char *name;
@@ -269,7 +269,7 @@ static inline bool lmm_hook_available(enum lmm_hook_id id)
 /* subscribe.c */
 int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses);
 void lmm_hooks_unsubscribe(unsigned int client);
-const char *lmm_hook_client_name(unsigned int client);
+void lmm_hook_impact(const struct lmm_hook *hook, const char *words, char *why, size_t len);
 
 /* verify.c */
 void lmm_hook_verify(struct lmm_hook *hook);

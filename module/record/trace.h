@@ -13,98 +13,104 @@
 
 #include <linux/tracepoint.h>
 
-#include "record/sample.h"
+#include "compat/pageset.h"
+#include "flow/drain.h"
+#include "flow/refill.h"
+#include "policy/common/zones.h"
 
-/* Of a list, in each event that tells of one. */
+/*
+ * Of a list, in each event that tells of one: its pages, its bound (where the kernel tunes, what
+ * its tuning has reached) and batch, and what its CPU has allocated less what it has freed, and has
+ * allocated of zones of this kind, since boot.
+ */
 #define RECORD_LIST_FIELDS			\
+	__field(int, slot)			\
 	__field(int, count)			\
 	__field(int, high)			\
 	__field(int, batch)			\
 	__field(long, net)			\
 	__field(unsigned long, allocated)
 
-#define RECORD_LIST_ASSIGN(list) ({			\
-	__entry->count = (list)->count;			\
-	__entry->high = (list)->high;			\
-	__entry->batch = (list)->batch;			\
-	__entry->net = (list)->net;			\
-	__entry->allocated = (list)->allocated;		\
+#define RECORD_LIST_ASSIGN(zone, pcp, cpu) ({					\
+	__entry->slot = lmm_zone_slot(zone);					\
+	__entry->count = READ_ONCE((pcp)->count);				\
+	__entry->high = lmm_pageset_tuned(pcp) ?: lmm_pageset_read(pcp).high;	\
+	__entry->batch = READ_ONCE((pcp)->batch);				\
+	__entry->net = lmm_cpu_net(cpu);					\
+	__entry->allocated = lmm_cpu_allocated(zone, cpu);			\
 })
 
-/* This CPU's list was refilled from the buddy; @count does not have the pages yet. */
+#define RECORD_LIST_FORMAT	"slot=%d count=%d high=%d batch=%d net=%ld allocated=%lu"
+#define RECORD_LIST_PRINTED	__entry->slot, __entry->count, __entry->high, __entry->batch, \
+				__entry->net, __entry->allocated
+
+/* A list was refilled from the buddy; @count does not have the pages yet. */
 TRACE_EVENT(list_refill,
-	TP_PROTO(const struct record_list *list, unsigned int order, int migratetype, int pages),
-	TP_ARGS(list, order, migratetype, pages),
+	TP_PROTO(const struct lmm_refill *refill),
+	TP_ARGS(refill),
 	TP_STRUCT__entry(
-		__field(int, slot)
+		RECORD_LIST_FIELDS
 		__field(int, order)
 		__field(int, migratetype)
 		__field(int, pages)
-		RECORD_LIST_FIELDS
 		__field(unsigned long, free)
 	),
 	TP_fast_assign(
-		__entry->slot = list->slot;
-		__entry->order = order;
-		__entry->migratetype = migratetype;
-		__entry->pages = pages;
-		RECORD_LIST_ASSIGN(list);
-		__entry->free = list->free;
+		RECORD_LIST_ASSIGN(refill->zone, refill->pcp, refill->cpu);
+		__entry->order = refill->order;
+		__entry->migratetype = refill->migratetype;
+		__entry->pages = refill->got << refill->order;
+		__entry->free = zone_page_state(refill->zone, NR_FREE_PAGES);
 	),
-	TP_printk("slot=%d order=%d migratetype=%d pages=%d count=%d high=%d batch=%d net=%ld allocated=%lu free=%lu",
-		  __entry->slot, __entry->order, __entry->migratetype, __entry->pages,
-		  __entry->count, __entry->high, __entry->batch, __entry->net,
-		  __entry->allocated, __entry->free)
+	TP_printk(RECORD_LIST_FORMAT " order=%d migratetype=%d pages=%d free=%lu",
+		  RECORD_LIST_PRINTED, __entry->order, __entry->migratetype, __entry->pages,
+		  __entry->free)
 );
 
 /* A list is about to be drained; @cpu is the list's, and @pindex the list that is drained first. */
 TRACE_EVENT(list_drain,
-	TP_PROTO(const struct record_list *list, int cpu, int pindex, int pages),
-	TP_ARGS(list, cpu, pindex, pages),
+	TP_PROTO(const struct lmm_drain *drain, int cpu),
+	TP_ARGS(drain, cpu),
 	TP_STRUCT__entry(
-		__field(int, slot)
+		RECORD_LIST_FIELDS
 		__field(int, cpu)
 		__field(int, pindex)
 		__field(int, pages)
-		RECORD_LIST_FIELDS
 		__field(unsigned long, free)
 	),
 	TP_fast_assign(
-		__entry->slot = list->slot;
+		RECORD_LIST_ASSIGN(drain->zone, drain->pcp, cpu);
 		__entry->cpu = cpu;
-		__entry->pindex = pindex;
-		__entry->pages = pages;
-		RECORD_LIST_ASSIGN(list);
-		__entry->free = list->free;
+		__entry->pindex = drain->pindex;
+		__entry->pages = drain->count;
+		__entry->free = zone_page_state(drain->zone, NR_FREE_PAGES);
 	),
-	TP_printk("slot=%d cpu=%d pindex=%d pages=%d count=%d high=%d batch=%d net=%ld allocated=%lu free=%lu",
-		  __entry->slot, __entry->cpu, __entry->pindex, __entry->pages, __entry->count,
-		  __entry->high, __entry->batch, __entry->net, __entry->allocated, __entry->free)
+	TP_printk(RECORD_LIST_FORMAT " cpu=%d pindex=%d pages=%d free=%lu", RECORD_LIST_PRINTED,
+		  __entry->cpu, __entry->pindex, __entry->pages, __entry->free)
 );
 
 /* The list of a CPU in a zone, at each look. */
 TRACE_EVENT(list_state,
-	TP_PROTO(const struct record_list *list, int cpu),
-	TP_ARGS(list, cpu),
+	TP_PROTO(const struct zone *zone, int cpu),
+	TP_ARGS(zone, cpu),
 	TP_STRUCT__entry(
-		__field(int, slot)
-		__field(int, cpu)
 		RECORD_LIST_FIELDS
+		__field(int, cpu)
 	),
 	TP_fast_assign(
-		__entry->slot = list->slot;
+		RECORD_LIST_ASSIGN(zone, per_cpu_ptr(zone->per_cpu_pageset, cpu), cpu);
 		__entry->cpu = cpu;
-		RECORD_LIST_ASSIGN(list);
 	),
-	TP_printk("slot=%d cpu=%d count=%d high=%d batch=%d net=%ld allocated=%lu",
-		  __entry->slot, __entry->cpu, __entry->count, __entry->high, __entry->batch,
-		  __entry->net, __entry->allocated)
+	TP_printk(RECORD_LIST_FORMAT " cpu=%d", RECORD_LIST_PRINTED, __entry->cpu)
 );
 
-/* A zone, at each look. */
+/*
+ * A zone, at each look: @cpus share the lists' part of the zone, and @low and @high are the least
+ * and the largest bound that the kernel gives a list.  See zones.h for @high_mark, @mark and @gap.
+ */
 TRACE_EVENT(zone_state,
-	TP_PROTO(const struct record_zone *zone),
-	TP_ARGS(zone),
+	TP_PROTO(struct zone *zone, int cpus),
+	TP_ARGS(zone, cpus),
 	TP_STRUCT__entry(
 		__field(int, slot)
 		__field(int, cpus)
@@ -118,35 +124,35 @@ TRACE_EVENT(zone_state,
 		__field(unsigned long, gap)
 	),
 	TP_fast_assign(
-		__entry->slot = zone->slot;
-		__entry->cpus = zone->cpus;
-		__entry->reclaim = zone->reclaim;
-		__entry->low = zone->low;
-		__entry->high = zone->high;
-		__entry->managed = zone->managed;
-		__entry->free = zone->free;
-		__entry->high_mark = zone->high_mark;
-		__entry->mark = zone->mark;
-		__entry->gap = zone->gap;
+		__entry->slot = lmm_zone_slot(zone);
+		__entry->cpus = cpus;
+		__entry->reclaim = test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags);
+		__entry->low = lmm_pageset_default(zone).low;
+		__entry->high = lmm_pageset_default(zone).high;
+		__entry->managed = zone_managed_pages(zone);
+		__entry->free = zone_page_state_snapshot(zone, NR_FREE_PAGES);
+		__entry->high_mark = lmm_zone_high_mark(zone);
+		__entry->mark = lmm_zone_mark(zone);
+		__entry->gap = lmm_zone_gap(zone);
 	),
 	TP_printk("slot=%d cpus=%d reclaim=%d low=%d high=%d managed=%lu free=%lu high_mark=%lu mark=%lu gap=%lu",
 		  __entry->slot, __entry->cpus, __entry->reclaim, __entry->low, __entry->high,
 		  __entry->managed, __entry->free, __entry->high_mark, __entry->mark, __entry->gap)
 );
 
-/* A CPU's counts since boot, at each look. */
+/* A CPU's counts of page faults and of pages freed since boot, at each look. */
 TRACE_EVENT(cpu_state,
-	TP_PROTO(const struct record_cpu *counts),
-	TP_ARGS(counts),
+	TP_PROTO(int cpu),
+	TP_ARGS(cpu),
 	TP_STRUCT__entry(
 		__field(int, cpu)
 		__field(unsigned long, faults)
 		__field(unsigned long, freed)
 	),
 	TP_fast_assign(
-		__entry->cpu = counts->cpu;
-		__entry->faults = counts->faults;
-		__entry->freed = counts->freed;
+		__entry->cpu = cpu;
+		__entry->faults = READ_ONCE(per_cpu(vm_event_states, cpu).event[PGFAULT]);
+		__entry->freed = lmm_cpu_freed(cpu);
 	),
 	TP_printk("cpu=%d faults=%lu freed=%lu", __entry->cpu, __entry->faults, __entry->freed)
 );

@@ -18,6 +18,7 @@ recreates() {
 }
 
 need lmm_load
+need modprobe livemm_record
 cd "$LMM_DBG" || exit 1
 
 find . -type d ! -perm 0700 >/run/dirs

@@ -164,7 +164,7 @@ lmm_klp_unload() {
 	done
 }
 
-# Livepatches of livemm use livemm, so livemm goes last.
+# The recorder and the livepatches of livemm use livemm, so livemm goes last.
 lmm_unload() {
 	loaded livemm || return 0
 	# By parameter: lockdown closes debugfs.
@@ -172,7 +172,7 @@ lmm_unload() {
 		_policy=${_policy%/enabled}
 		echo "${_policy##*/}:enabled=0" >"$LMM_PARAMS/policies" || return 1
 	done
-	lmm_klp_unload && rmmod livemm
+	wait_for 10 unloaded livemm_record && lmm_klp_unload && rmmod livemm
 }
 
 vmstat() { awk -v names=" $* " 'index(names, " " $1 " ") { sum += $2 } END { print sum + 0 }' /proc/vmstat; }

@@ -29,6 +29,8 @@ need ln -s "$LMM_ROOT/module" "$LMM_ROOT/kunit" /run/
 export XDG_CACHE_HOME=/run/cache
 ctl_setup
 need lmm_load
+refute "without its module nobody records" test -e "$LMM_DBG/record"
+need modprobe livemm_record
 need write_to "$LMM_PARAMS/livepatch" 0
 refuses "$LMM_DBG/record" 1 "Operation not supported" \
 	"record: 1: hook drain: module parameter livepatch=0"
@@ -60,7 +62,8 @@ ctl "a second recording is refused" 3 record -o /run/rec/b.rec --seconds 1
 said "a second recording is refused" "record: 1: somebody records already"
 same "the file says so, too" "$(cat "$LMM_DBG/record")" 1
 refuses "$LMM_DBG/record" 2 "Invalid argument" "record: 2: "
-refute "the module stays while somebody records" rmmod livemm
+refute "the recorder stays while somebody records" rmmod livemm_record
+refute "and livemm while the recorder does" rmmod livemm
 
 kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null
@@ -114,6 +117,21 @@ check "beside a task that hangs, a recorder can be killed" wait_for 30 gone "$ke
 need rmmod lmm_hold
 check "the hooks of that recorder go, too" wait_for 60 gives "" armed
 ctl "another recording" 0 record -o /run/rec/e.rec --seconds 1
+
+# A recording whose livepatch goes ends with an error, and lets its hooks go.
+refused_is() { gives "$1" sed -n 's/^\(record: ended: hook [a-z]*: livepatch livemm_klp_lists\) .*/\1/p' "$LMM_DBG/last_error"; }
+recorder_start /run/rec/g.rec
+need livepatch_off livemm_klp_lists
+check "the recording ends" wait_for 60 gone "$recorder"
+check "its words are in last_error" refused_is "record: ended: hook drain: livepatch livemm_klp_lists"
+check "the recorder says so" grep -q "record: ended: hook drain" /run/recorder
+refute "and keeps no file" test -e /run/rec/g.rec
+check "no hook is left armed" wait_for 60 gives "" armed
+same "nobody records, then, either" "$(cat "$LMM_DBG/record")" 0
+refuses "$LMM_DBG/record" 1 "Device or resource busy" "record: 1: livepatch livemm_klp_lists was"
+need klp_wait livepatch_gone livemm_klp_lists
+need wait_for 10 unloaded livemm_klp_lists
+ctl "with a new livepatch, another" 0 record -o /run/rec/h.rec --seconds 1
 
 check "the module can be unloaded" lmm_unload
 ctl_judge

@@ -30,6 +30,8 @@ from livemmctl.host import Host, Ran
 
 #: Begin of the name of every livepatch of livemm, and of its module.
 KLP_PREFIX = "livemm_klp"
+#: The module that a recording needs besides.
+RECORDER = "livemm_record"
 MODULES = "/sys/module"
 PATCHES = "/sys/kernel/livepatch"
 #: Bits of the kernel's taint mask that livemm itself may set.  See the kernel's
@@ -168,6 +170,16 @@ def load(host: Host, limit_s: float, clock: Clock, parameters: list[str]) -> boo
     return True
 
 
+def load_recorder(host: Host) -> None:
+    """Load the module that records.  Raises CtlError, REFUSED, with modprobe's words."""
+    if host.exists(f"{MODULES}/{RECORDER}"):
+        return
+    ran = host.run(["modprobe", RECORDER], MODPROBE_S)
+    if ran.status:
+        raise CtlError(f"{RECORDER} does not load: {ran.said or 'no reason given'}", Exit.REFUSED,
+                       "see dmesg")
+
+
 def _waits(host: Host) -> bool:
     """Does a policy wait for a livepatch, as far as debugfs tells?"""
     return any(row.state == "waiting"
@@ -226,7 +238,7 @@ def kernel_words(host: Host, logged: list[str]) -> str:
 def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None]) -> None:
     """Take all modules out: every policy off, the livepatches off, the end of that awaited.
 
-    The livepatches use livemm, so livemm goes last.  `limit_s` is for all of it.
+    The recorder and the livepatches use livemm, so livemm goes last.  `limit_s` is for all of it.
     Raises CtlError: REFUSED (livemm stays, and no livepatch is loaded), TIMEOUT (rmmod or a
     transition goes on by itself; its tasks are named), PARTIAL (every policy is off, a module is
     still loaded).
@@ -268,6 +280,12 @@ def unload(host: Host, limit_s: float, clock: Clock, say: Callable[[str], None])
     if is_loaded(host):
         _policies_off(host)
         say("every policy is off")
+    if host.exists(f"{MODULES}/{RECORDER}"):
+        ran = rmmod(RECORDER)
+        if ran.status:
+            raise CtlError(f"{RECORDER} stays loaded: {ran.said}", Exit.PARTIAL,
+                           "somebody records: end that first")
+        say(f"{RECORDER} is unloaded")
     if not klp_modules(host):
         say("no livepatch of livemm is loaded")
     livepatches_out()

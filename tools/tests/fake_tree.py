@@ -23,7 +23,7 @@ from typing import NoReturn
 import knob_tables
 from livemmctl.control import DEBUGFS, MODULE, PARAMETERS, parse_settings
 from livemmctl.host import Host, Ran
-from livemmctl.modules import MODULES, PATCHES, is_ours
+from livemmctl.modules import MODULES, PATCHES, RECORDER, is_ours
 
 RELEASE = "6.1.0-56-amd64"
 #: The livepatches that a policy of the fake needs, and the functions that each replaces.
@@ -307,11 +307,13 @@ class FakeHost(Host):
             return answer
         if argv[0] == "modprobe" and argv[1:2] == ["livemm"]:
             self.kernel.load()
+        elif argv == ["modprobe", RECORDER]:
+            self.kernel.put(f"{MODULES}/{RECORDER}/refcnt", "0\n")
         elif argv[0] == "dmesg":
             return Ran(0, self.logs.pop(0) if self.logs else "", "")
         elif argv[:2] == ["rmmod", "livemm"]:
             self.kernel.unload()
-        elif argv[0] == "rmmod" and is_ours(argv[1]):
+        elif argv[0] == "rmmod" and (is_ours(argv[1]) or argv[1] == RECORDER):
             shutil.rmtree(self.path(f"{MODULES}/{argv[1]}"), ignore_errors=True)
         else:
             return super().run(argv, timeout_s)

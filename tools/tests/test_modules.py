@@ -136,6 +136,19 @@ def test_unload_all(host: FakeHost, ctl: Ctl) -> None:
         "output_version": 1, "loaded": False, "changed": False}
 
 
+def test_the_recorder_goes_first(host: FakeHost, ctl: Ctl) -> None:
+    modules.load_recorder(host)
+    modules.load_recorder(host)
+    assert host.ran == [["modprobe", modules.RECORDER]]
+    host.answers[f"rmmod {modules.RECORDER}"] = Ran(1, "", "rmmod: ERROR: in use")
+    ctl("unload").failed(Exit.PARTIAL, f"{modules.RECORDER} stays loaded", "somebody records")
+    host.answers.clear()
+    assert ctl("unload").out.splitlines()[1] == f"{modules.RECORDER} is unloaded"
+    host.answers["modprobe"] = Ran(1, "", "modprobe: ERROR: no such device")
+    with fails(Exit.REFUSED, "livemm_record does not load"):
+        modules.load_recorder(host)
+
+
 @pytest.mark.parametrize("limit_s", [0.0, 7.5, 600.0])
 def test_unload_has_one_limit(host: FakeHost, monkeypatch: pytest.MonkeyPatch,
                               limit_s: float) -> None:

@@ -341,6 +341,21 @@ def test_a_recording_ends_with_its_load(tmp_path: Path, monkeypatch: pytest.Monk
     assert slept == [0.2]
 
 
+def test_a_recording_that_the_kernel_has_ended_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "last_error").write_text("record: ended: hook drain: lost\n", encoding="utf-8")
+    with (tmp_path / "last_error").open("rb") as file:
+        recorder._goes_on(file.fileno(), tmp_path)
+
+    def ended(*_: object) -> bytes:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("livemmctl.whatif.recorder.os.pread", ended)
+    with pytest.raises(CtlError, match="record: ended: hook drain: lost"):
+        recorder._goes_on(0, tmp_path)
+
+
 def test_a_recording_says_what_it_lost(tmp_path: Path) -> None:
     path = write(tmp_path / "a.rec", ring_page(1, ring_event("list_state", 0)))
     with zipfile.ZipFile(path) as archive:

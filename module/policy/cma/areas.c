@@ -430,14 +430,16 @@ bool cma_range_is_kept(const struct zone *zone, unsigned long pfn, unsigned long
  */
 void cma_view_zone(struct zone *zone, struct cma_view *view)
 {
+	const struct cma_zone *cz = cma_zone_of(zone);
+
 	*view = (struct cma_view){
 		.free = zone_page_state(zone, NR_FREE_PAGES),
 		.free_cma = zone_page_state(zone, NR_FREE_CMA_PAGES),
 		.high = lmm_zone_high_mark(zone),
 		.managed = zone_managed_pages(zone),
 		.cma = zone_cma_pages(zone),
-		.kept = atomic_long_read(&cma_zone_of(zone)->kept),
-		.allocating = cma_zone_is_taken(zone),
+		.kept = atomic_long_read(&cz->kept),
+		.allocating = atomic_read(&cz->allocating) > 0,
 	};
 }
 

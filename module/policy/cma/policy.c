@@ -147,22 +147,15 @@ static void cma_reason_show(struct lmm_policy *policy, char *why, size_t len)
 					       "no page is moved to CMA memory");
 }
 
-static LMM_ON_TRACEPOINT(CMA, CMA_START, probe_cma_start,
-			 (void *data, const char *name, unsigned long count),
-			 cma_on_start(name, count))
-static LMM_ON_TRACEPOINT(CMA, CMA_BUSY, probe_cma_busy,
-			 (void *data, const char *name, unsigned long pfn, const struct page *page,
-			  unsigned long count, unsigned int align),
-			 cma_on_busy(name, pfn, count))
-/* @page is NULL when nothing was got. */
-static LMM_ON_TRACEPOINT(CMA, CMA_FINISH, probe_cma_finish,
-			 (void *data, const char *name, unsigned long pfn, const struct page *page,
-			  unsigned long count),
-			 cma_on_finish(name, pfn, page, count))
-static LMM_ON_TRACEPOINT(CMA, CMA_RELEASE, probe_cma_release,
-			 (void *data, const char *name, unsigned long pfn, const struct page *page,
-			  unsigned long count),
-			 cma_on_release(name, pfn, page, count))
+/* Of a range; @page is NULL where nothing was got. */
+#define RANGE	(void *data, const char *name, unsigned long pfn, const struct page *page,	\
+		 unsigned long count)
+
+LMM_ON_TRACEPOINT(CMA, CMA_START, (void *data, const char *name, unsigned long count),
+		  cma_on_start(name, count))
+LMM_ON_TRACEPOINT(CMA, CMA_BUSY, RANGE, cma_on_busy(name, pfn, count))
+LMM_ON_TRACEPOINT(CMA, CMA_FINISH, RANGE, cma_on_finish(name, pfn, page, count))
+LMM_ON_TRACEPOINT(CMA, CMA_RELEASE, RANGE, cma_on_release(name, pfn, page, count))
 
 static const struct lmm_subscription cma_subscriptions[] = {
 	LMM_USES_IN(RATIO, RATIO, REFILL, "mode ratio"),
@@ -170,13 +163,13 @@ static const struct lmm_subscription cma_subscriptions[] = {
 	LMM_USES_IN(RATIO, RATIO, FALLBACK, "mode ratio"),
 	LMM_USES(BUFFER, "pages that file systems pin may lie in CMA memory"),
 	LMM_NEEDS(CMA_START, "all of the policy, which would move pages where an owner works",
-		  .handler = probe_cma_start),
+		  .handler = probe_CMA_START),
 	LMM_NEEDS(CMA_BUSY, "all of the policy, which would fill what could not be emptied",
-		  .handler = probe_cma_busy),
+		  .handler = probe_CMA_BUSY),
 	LMM_NEEDS(CMA_FINISH, "all of the policy, which would never move pages again",
-		  .handler = probe_cma_finish),
+		  .handler = probe_CMA_FINISH),
 	LMM_USES(CMA_RELEASE, "pages that an owner has released are not kept for the owner",
-		 .handler = probe_cma_release),
+		 .handler = probe_CMA_RELEASE),
 	LMM_NEEDS(CMA_AREAS, "all of the policy, which would not know the areas"),
 	LMM_NEEDS(DRAIN_LIST, "all of the policy, which could not give back what a list holds"),
 	LMM_NEEDS(BLOCK_FLAGS, "all of the policy: the type of a block"),

@@ -167,18 +167,18 @@ static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 		scope_show(policy, why, len);
 }
 
-static LMM_ON_KPROBE(NUMA, SCAN_BEGIN, probe_scan_begin, numa_on_scan_begin())
-static LMM_ON_KPROBE(NUMA, MM_EXIT, probe_mm_exit, numa_on_mm_exit((void *)LMM_PROBED(0)))
+LMM_ON_KPROBE(NUMA, SCAN_BEGIN, numa_on_scan_begin())
+LMM_ON_KPROBE(NUMA, MM_EXIT, numa_on_mm_exit((void *)LMM_PROBED(0)))
 
 static const struct lmm_subscription numa_subscriptions[] = {
 	LMM_USES_BPF_LINKS,
 	LMM_NEEDS(HINT_FAULT, "all of the policy, which would know of no fault"),
 	LMM_NEEDS(SCAN_BEGIN, "all of the policy, which could not put a scan off",
-		  .handler = probe_scan_begin),
+		  .handler = probe_SCAN_BEGIN),
 	LMM_USES_IN(BIT(NUMA_MODE_PROMOTE), BIT(NUMA_MODE_PROMOTE), ARM,
 		    "mode promote: the policy arms memory itself"),
 	LMM_NEEDS(MM_EXIT, "all of the policy, which would not know when an mm goes",
-		  .handler = probe_mm_exit),
+		  .handler = probe_MM_EXIT),
 	LMM_NEEDS(BALANCING_MODE,
 		  "all of the policy: an admin could not switch balancing off by sysctl"),
 };

@@ -91,16 +91,11 @@ static void pageblock_reason_show(struct lmm_policy *policy, char *why, size_t l
 {
 }
 
-static LMM_ON_TRACEPOINT(PAGEBLOCK, RECLAIM_END, probe_reclaim_end,
-			 (void *data, unsigned long nr_reclaimed),
-			 pageblock_on_reclaim_end(nr_reclaimed))
-static LMM_ON_TRACEPOINT(PAGEBLOCK, COMPACT_BEGIN, probe_compact_begin,
-			 (void *data, int order, gfp_t gfp, int priority),
-			 pageblock_on_compact_begin())
-static LMM_ON_TRACEPOINT(PAGEBLOCK, MIXED, probe_mixed,
-			 (void *data, struct page *page, int order, int got_order,
-			  int migratetype, int got_migratetype),
-			 pageblock_on_mixed(page, got_order))
+LMM_ON_TRACEPOINT(PAGEBLOCK, RECLAIM_END, (void *data, unsigned long pages),
+		  pageblock_on_reclaim_end(pages))
+LMM_ON_TRACEPOINT(PAGEBLOCK, COMPACT_BEGIN, (void *data), pageblock_on_compact_begin())
+LMM_ON_TRACEPOINT(PAGEBLOCK, MIXED, (void *data, struct page *page, int order, int got_order),
+		  pageblock_on_mixed(page, got_order))
 
 static const struct lmm_subscription pageblock_subscriptions[] = {
 	LMM_USES_BPF_LINKS,
@@ -109,11 +104,11 @@ static const struct lmm_subscription pageblock_subscriptions[] = {
 	LMM_USES(BUFFER, "blocks for huge pages: pages that file systems pin stay movable"),
 	LMM_NEEDS(RECLAIM_END,
 		  "all of the policy, which would not know who has tried to make room",
-		  .handler = probe_reclaim_end),
+		  .handler = probe_RECLAIM_END),
 	LMM_NEEDS(COMPACT_BEGIN,
 		  "all of the policy, which would not know who has tried to make room",
-		  .handler = probe_compact_begin),
-	LMM_USES(MIXED, "counters claimed and mixed", .handler = probe_mixed),
+		  .handler = probe_COMPACT_BEGIN),
+	LMM_USES(MIXED, "counters claimed and mixed", .handler = probe_MIXED),
 	LMM_NEEDS(BOOST_FACTOR,
 		  "all of the policy, which could not wake kswapd as a mix would have done"),
 	LMM_USES(MEM_HOTPLUG, "census, reserve, clean-up: memory could go while it is looked at"),

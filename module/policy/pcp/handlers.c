@@ -25,11 +25,6 @@
 /* The kernel stores its new bounds within so many ms of telling of them. */
 #define BOUNDS_MS	20
 
-static struct pcp_zone *zone_pressure(const struct zone *zone)
-{
-	return &pcp.zones[lmm_zone_slot(zone)];
-}
-
 static bool zone_near(struct zone *zone)
 {
 	return zone_page_state(zone, NR_FREE_PAGES) <
@@ -398,7 +393,7 @@ void pcp_on_huge_wanted(void)
 	unsigned int i;
 
 	for (i = 0; i < MAX_NR_ZONES; i++) {
-		struct pcp_zone *pz = zone_pressure(&zones[i]);
+		struct pcp_zone *pz = &pcp.zones[lmm_zone_slot(&zones[i])];
 
 		if (!lmm_zone_huge_scarce(&zones[i]))
 			continue;

@@ -222,28 +222,25 @@ static void pcp_reason_show(struct lmm_policy *policy, char *why, size_t len)
 		pcp_basis(why, len);
 }
 
-static LMM_ON_TRACEPOINT(PCP, PAGE_ALLOC, probe_page_alloc,
-			 (void *data, struct page *page, unsigned int order, gfp_t gfp,
-			  int migratetype),
-			 pcp_on_list_pages(page, order, false))
-static LMM_ON_TRACEPOINT(PCP, PAGE_FREE, probe_page_free,
-			 (void *data, struct page *page, unsigned int order),
-			 pcp_on_list_pages(page, order, true))
-static LMM_ON_KPROBE(PCP, PAGESET_DEFAULT, probe_pageset_default, pcp_on_list_bounds())
+LMM_ON_TRACEPOINT(PCP, PAGE_ALLOC, (void *data, struct page *page, unsigned int order),
+		  pcp_on_list_pages(page, order, false))
+LMM_ON_TRACEPOINT(PCP, PAGE_FREE, (void *data, struct page *page, unsigned int order),
+		  pcp_on_list_pages(page, order, true))
+LMM_ON_KPROBE(PCP, PAGESET_DEFAULT, pcp_on_list_bounds())
 
 static const struct lmm_subscription pcp_subscriptions[] = {
 	LMM_USES(REFILL, "larger refills, counters of refills"),
 	LMM_USES_IN(LMM_ALL_MODES, BIT(PCP_MODE_EVENT), DRAIN,
 		    "mode event; counter drains; shorter drains at exit"),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_ALLOC,
-		    "mode depth: the depth of allocation", .handler = probe_page_alloc),
+		    "mode depth: the depth of allocation", .handler = probe_PAGE_ALLOC),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_FREE,
-		    "mode depth: the depth of freeing", .handler = probe_page_free),
+		    "mode depth: the depth of freeing", .handler = probe_PAGE_FREE),
 	LMM_USES(FREE_COMMIT, "drains in parts, or beside kswapd, go as the kernel wants"),
 	LMM_USES(FREE_PAGE, "drains in parts, or beside kswapd, go as the kernel wants"),
 	LMM_USES(FREE_PAGES, "drains in parts, or beside kswapd, go as the kernel wants"),
 	LMM_USES(PAGESET_DEFAULT, "a sysctl write is noticed at a tick instead of at once",
-		 .handler = probe_pageset_default),
+		 .handler = probe_PAGESET_DEFAULT),
 	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
 	LMM_USES(HUGE_WANTED, "huge pages without MADV_HUGEPAGE may fail while lists hold pages"),
 	LMM_NEEDS(DRAIN_LIST, "all of the policy, which could not give back what a list holds"),

@@ -267,8 +267,7 @@ static void zonelock_reason_show(struct lmm_policy *policy, char *why, size_t le
 	scnprintf(why, len, "%s", zonelock_basis());
 }
 
-static LMM_ON_KPROBE(ZONELOCK, PAGE_BREAKS, probe_page_breaks,
-		     zonelock_on_page_breaks(LMM_PROBED(0)))
+LMM_ON_KPROBE(ZONELOCK, PAGE_BREAKS, zonelock_on_page_breaks(LMM_PROBED(0)))
 
 static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_USES(REFILL, "nothing: hook request stands in"),
@@ -279,7 +278,7 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),
 	LMM_USES(HUGE_WANTED, "huge pages without MADV_HUGEPAGE may fail while depots hold pages"),
 	LMM_USES(PAGE_BREAKS, "a page that breaks may leave a depot for a user",
-		 .handler = probe_page_breaks),
+		 .handler = probe_PAGE_BREAKS),
 	LMM_USES(SHARE_CACHE, "CPUs share a part of a depot by node, whatever their caches"),
 	LMM_USES_BPF_LINKS,
 	LMM_USES_FOR(REQUEST, REFILL, "filling an empty list where refills cannot be hooked"),

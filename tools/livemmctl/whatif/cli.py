@@ -12,6 +12,7 @@ from livemmctl.commands.settings import parse_assignments
 from livemmctl.control import DEBUGFS
 from livemmctl.errors import CtlError, Exit, UsageError, os_words
 from livemmctl.files import check_replaceable
+from livemmctl.modules import load_recorder
 
 TRACEFS = "/sys/kernel/tracing"
 
@@ -59,6 +60,7 @@ def record(app: App, output: Path, seconds: float, buffer_kb: int, load: tuple[s
         buffer_kb=buffer_kb,
         policies={name: " ".join(f"{key}={value}" for key, value in knobs.items())
                   for name, knobs in on.items()})
+    load_recorder(app.host)
     try:
         meta, status = recorder.record(app.host.path(DEBUGFS), tracefs, seconds, buffer_kb, output,
                                        meta, load, 2 if app.json else None)

@@ -162,8 +162,8 @@ def _begin(debugfs: Path) -> int:
     try:
         armed = os.open(debugfs / "record", os.O_RDWR)
     except FileNotFoundError:
-        raise CtlError("this livemm cannot record: no file `record` in debugfs",
-                       Exit.FAILED) from None
+        raise CtlError("this livemm cannot record: no file `record` in debugfs", Exit.FAILED,
+                       "is livemm_record loaded?") from None
     try:
         _arm(armed)
     except OSError as error:
@@ -171,6 +171,15 @@ def _begin(debugfs: Path) -> int:
         why = (debugfs / "last_error").read_text(encoding="utf-8").strip()
         raise CtlError(why or os_words(error), Exit.REFUSED) from None
     return armed
+
+
+def _goes_on(armed: int, debugfs: Path) -> None:
+    """Raises CtlError, FAILED, when the kernel side has ended the recording."""
+    try:
+        os.pread(armed, 1, 0)
+    except OSError as error:
+        why = (debugfs / "last_error").read_text(encoding="utf-8").strip()
+        raise CtlError(why or os_words(error), Exit.FAILED) from None
 
 
 def _depot_pages(state: Path) -> int:
@@ -227,6 +236,7 @@ def record(debugfs: Path, tracefs: Path, seconds: float, buffer_kb: int, out: Pa
             while not ended and (left := end - time.monotonic()) > 0:
                 ended = pause(min(left, LOOK_SECONDS), running)
                 reader.drain()
+                _goes_on(armed, debugfs)
                 held.append(_depot_pages(debugfs / "zonelock/state"))
         finally:
             os.close(armed)
