@@ -278,7 +278,6 @@ static void registry_expect(struct kunit *test, struct lmm_policy *policy,
 {
 	const struct lmm_config *cfg = registry_config(policy);
 
-	KUNIT_EXPECT_EQ(test, on, policy->on);
 	KUNIT_EXPECT_EQ(test, on, cfg->enabled);
 	KUNIT_EXPECT_EQ(test, on, policy->state == LMM_POLICY_ON);
 	KUNIT_EXPECT_EQ(test, on, !!(fake.listening & BIT(policy->id)));
@@ -444,7 +443,7 @@ static void registry_test_mode_changes(struct kunit *test)
 static int registry_write(const char *text)
 {
 	registry_why[0] = '\0';
-	return lmm_control_write(text, strlen(text), registry_why);
+	return lmm_control_write(NULL, LMM_ALL_KEYS, text, strlen(text), registry_why);
 }
 
 static int registry_set_both(bool pcp, u32 pcp_a, bool numa)
@@ -461,7 +460,7 @@ static void registry_test_several_all_or_none(struct kunit *test)
 	fake.enable_err = -EBUSY;
 	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true));
 	registry_expect(test, &registry_pcp, false, 7, "eaxd");
-	KUNIT_EXPECT_FALSE(test, registry_numa.on);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_numa.state);
 
 	/* The first policy was on: it goes back to its old value and stays on. */
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
@@ -479,7 +478,7 @@ static void registry_test_several_all_or_none(struct kunit *test)
 	fake.enable_err = 0;
 	KUNIT_EXPECT_EQ(test, 0, registry_set_both(false, 9, true));
 	registry_expect(test, &registry_pcp, false, 9, "eaxd");
-	KUNIT_EXPECT_TRUE(test, registry_numa.on);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_ON, registry_numa.state);
 }
 
 /* A text is carried out whole, or refused with the word at fault. */
@@ -529,7 +528,7 @@ static void registry_test_unregister_switches_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 7));
 	lmm_policy_unregister(&registry_pcp);
 	KUNIT_EXPECT_STREQ(test, "eaxd", fake.log);
-	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_pcp.state);
 	KUNIT_EXPECT_FALSE(test, registry_pcp.counters);
 	/* The registry does not have the policy any more. */
 	lmm_policy_unregister(&registry_pcp);

@@ -110,8 +110,8 @@ static void switch_test_revert_leaves_off(struct kunit *test)
 	fake.arm_err = 0;
 	KUNIT_EXPECT_EQ(test, 0, registry_set_both(true, 9, true));
 	registry_look();
-	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
-	KUNIT_EXPECT_TRUE(test, registry_numa.on);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_pcp.state);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_ON, registry_numa.state);
 
 	fake.cut_at_arm = NULL;
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_numa, false, 7));
@@ -120,7 +120,7 @@ static void switch_test_revert_leaves_off(struct kunit *test)
 	fake.enable_err = -EBUSY;
 	KUNIT_EXPECT_EQ(test, -EBUSY, registry_set_both(true, 9, true));
 	registry_look();
-	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_pcp.state);
 	KUNIT_EXPECT_FALSE(test, registry_config(&registry_pcp)->enabled);
 }
 
@@ -170,7 +170,7 @@ static void switch_test_off_with_a_knob_prevails(struct kunit *test)
 	want = registry_want(&registry_pcp);
 	want->enabled = true;
 	KUNIT_EXPECT_EQ(test, -ECANCELED, registry_apply_since(&registry_pcp, want, cuts));
-	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
+	KUNIT_EXPECT_EQ(test, LMM_POLICY_OFF, registry_pcp.state);
 }
 
 /* A required hook is taken away: the policy is off, says why, and stays off. */
@@ -206,7 +206,6 @@ static void switch_test_waits(struct kunit *test)
 	registry_look();
 	KUNIT_EXPECT_EQ(test, LMM_POLICY_WAITING, registry_state(&registry_pcp));
 	KUNIT_EXPECT_TRUE(test, registry_config(&registry_pcp)->enabled);
-	KUNIT_EXPECT_FALSE(test, registry_pcp.on);
 	KUNIT_EXPECT_STREQ(test, "", fake.log);
 
 	/* Other settings meanwhile. */
@@ -334,7 +333,7 @@ static void switch_test_surveys_again(struct kunit *test)
 	deltas[LMM_PCP].keys = BIT(1);
 	deltas[LMM_PCP].value[0] = 2;
 	fake.await_err = -EBUSY;
-	KUNIT_EXPECT_EQ(test, -EBUSY, lmm_control_change(deltas, registry_why));
+	KUNIT_EXPECT_EQ(test, -EBUSY, change_settings(deltas, registry_why));
 	KUNIT_EXPECT_EQ(test, 1U, fake.surveys);
 	registry_expect(test, &registry_pcp, true, 1, "ea");
 }

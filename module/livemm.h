@@ -211,7 +211,6 @@ enum lmm_policy_state {
  * @since: when @state became loading or leaving, in jiffies
  * @cuts: number of times that somebody asked for the policy to be off; see lmm_policy_cut()
  * @off_reason: why livemm has switched the policy off, in words; "" if somebody else has
- * @on: @enable has set the policy up; written under @lock only
  *
  * Every op runs in process context with @lock held, except @supported, @reason_show and
  * @census_show.  Ops of two policies may run side by side.  @supported may be called at any time,
@@ -253,7 +252,6 @@ struct lmm_policy {
 	unsigned long since;
 	unsigned int cuts;
 	char off_reason[LMM_WHY_LEN];
-	bool on;
 };
 
 /* What each policy has, in tables and functions whose names begin with the policy's. */

@@ -187,15 +187,8 @@ static int change_carry_out(struct lmm_change *change, char *why)
 	return change_try(change, why);
 }
 
-/**
- * lmm_control_change() - change settings, all or none
- * @deltas: what to change of each policy
- * @why: reason in words, on failure
- *
- * Context: process, may sleep, no policy's lock held; killable.
- * Return: 0; the errno of lmm_policy_judge() or lmm_policy_apply(); -EINTR when killed.
- */
-int lmm_control_change(const struct lmm_delta deltas[LMM_NR_POLICIES], char *why)
+/* Change settings, all or none; @deltas says what to change of each policy. */
+static int change_settings(const struct lmm_delta deltas[LMM_NR_POLICIES], char *why)
 {
 	struct lmm_change change = { .deltas = deltas };
 	struct lmm_policy *policy;
@@ -230,20 +223,24 @@ int lmm_control_change(const struct lmm_delta deltas[LMM_NR_POLICIES], char *why
 }
 
 /**
- * lmm_control_write() - change settings as a text says, in the grammar of `policies`
+ * lmm_control_write() - change settings as a text says
+ * @policy: the policy that the text is for; NULL: the text names policies
+ * @key: the key that the text is a value of, or LMM_ALL_KEYS: the text names keys
  * @text: the text
  * @len: bytes in @text
  * @why: reason in words, on failure
  *
  * Context: process, may sleep, no policy's lock held; killable.
- * Return: 0, or the errno of lmm_parse() or lmm_control_change().
+ * Return: 0; the errno of lmm_parse(), lmm_policy_judge() or lmm_policy_apply(); -EINTR when
+ * killed.
  */
-int lmm_control_write(const char *text, size_t len, char *why)
+int lmm_control_write(const struct lmm_policy *policy, unsigned int key, const char *text,
+		      size_t len, char *why)
 {
 	struct lmm_delta deltas[LMM_NR_POLICIES] = { };
 
-	return lmm_parse(lmm_policies, NULL, LMM_ALL_KEYS, text, len, deltas, why) ?:
-	       lmm_control_change(deltas, why);
+	return lmm_parse(lmm_policies, policy, key, text, len, deltas, why) ?:
+	       change_settings(deltas, why);
 }
 
 /**

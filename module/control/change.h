@@ -7,8 +7,8 @@
 
 #include "knobs.h"
 
-int lmm_control_change(const struct lmm_delta deltas[LMM_NR_POLICIES], char *why);
-int lmm_control_write(const char *text, size_t len, char *why);
+int lmm_control_write(const struct lmm_policy *policy, unsigned int key, const char *text,
+		      size_t len, char *why);
 size_t lmm_control_format(char *buf, size_t len);
 
 #endif /* LIVEMM_CONTROL_CHANGE_H */

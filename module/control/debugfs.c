@@ -114,7 +114,7 @@ static void lmm_state_show(struct seq_file *m, struct lmm_policy *policy)
 			return;
 		schedule_timeout_killable(1);
 	}
-	if (policy->on)
+	if (READ_ONCE(policy->state) == LMM_POLICY_ON)
 		policy->state_show(policy, m);
 	mutex_unlock(&policy->lock);
 }
@@ -180,13 +180,11 @@ static int lmm_file_open(struct inode *inode, struct file *file)
 
 static int lmm_node_write(const struct lmm_node *node, const char *text, size_t len, char *why)
 {
-	struct lmm_delta deltas[LMM_NR_POLICIES] = { };
 	u32 seconds;
 	int err;
 
 	if (node->file.shown != LMM_LEASE)
-		return lmm_parse(lmm_policies, node->policy, node->key, text, len, deltas, why) ?:
-		       lmm_control_change(deltas, why);
+		return lmm_control_write(node->policy, node->key, text, len, why);
 	err = lmm_knob_parse(&lmm_lease_knob, text, len, &seconds, why);
 	if (!err)
 		lmm_lease_set(seconds);

@@ -101,7 +101,7 @@ static int lmm_policies_set_now(const char *text, char *why)
 	else if (len >= PAGE_SIZE)
 		scnprintf(why, LMM_WHY_LEN, "policies: longer than %lu bytes", PAGE_SIZE - 1);
 	else
-		err = lmm_control_write(text, len, why);
+		err = lmm_control_write(NULL, LMM_ALL_KEYS, text, len, why);
 	up_read(&lmm_params_rwsem);
 	return err;
 }
@@ -211,7 +211,7 @@ int lmm_params_apply_boot(char *why, size_t len)
 	if (policies && lmm_off)
 		pr_notice("off=1: the parameter policies is ignored\n");
 	else if (policies)
-		err = lmm_control_write(policies, strlen(policies), words);
+		err = lmm_control_write(NULL, LMM_ALL_KEYS, policies, strlen(policies), words);
 	kfree(policies);
 	if (err) {
 		scnprintf(why, len, "policies: %s", words);

@@ -59,7 +59,6 @@ int lmm_policy_register(struct lmm_policy *policy)
 		config->value[i] = policy->knobs[i].def;
 	mutex_init(&policy->lock);
 	INIT_WORK(&policy->work, lmm_policy_work);
-	policy->on = false;
 	policy->state = LMM_POLICY_OFF;
 	policy->off_reason[0] = '\0';
 	rcu_assign_pointer(policy->config, config);

@@ -89,11 +89,10 @@ int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config,
 					      lockdep_is_held(&lmm_state_lock));
 	if (!cut) {
 		lmm_state_set(policy, state);
-		policy->on = state == LMM_POLICY_ON;
 		/* Whoever has switched the policy on has seen the reason. */
-		if (policy->on || state == LMM_POLICY_WAITING)
+		if (state == LMM_POLICY_ON || state == LMM_POLICY_WAITING)
 			policy->off_reason[0] = '\0';
-		if (policy->on)
+		if (state == LMM_POLICY_ON)
 			lmm_events_start(policy->id);
 	}
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
@@ -165,7 +164,6 @@ void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state)
 	unsigned long flags;
 
 	spin_lock_irqsave(&lmm_state_lock, flags);
-	policy->on = false;
 	lmm_state_set(policy, rcu_dereference_protected(policy->config,
 							lockdep_is_held(&lmm_state_lock))->enabled ?
 		      state : LMM_POLICY_OFF);
