@@ -208,7 +208,8 @@ enum lmm_policy_state {
  * @config: published settings
  * @counters: per-CPU, @nr_counters values, never reset
  * @state: state of the policy
- * @since: when @state became loading or leaving, in jiffies
+ * @since: when @state changed, in jiffies
+ * @told: the kernel log has said what the policy waits for in @state
  * @cuts: number of times that somebody asked for the policy to be off; see lmm_policy_cut()
  * @off_reason: why livemm has switched the policy off, in words; "" if somebody else has
  *
@@ -250,6 +251,7 @@ struct lmm_policy {
 	u64 __percpu *counters;
 	enum lmm_policy_state state;
 	unsigned long since;
+	bool told;
 	unsigned int cuts;
 	char off_reason[LMM_WHY_LEN];
 };

@@ -126,18 +126,20 @@ void lmm_policy_waits(const struct lmm_policy *policy, char *why, size_t len)
 			  "values are restored");
 }
 
-/* Does the policy wait? */
-static bool lmm_policy_watch(const struct lmm_policy *policy)
+/* Does the policy wait?  The worker may come late, where CPUs are busy. */
+static bool lmm_policy_watch(struct lmm_policy *policy)
 {
 	enum lmm_policy_state state = READ_ONCE(policy->state);
 	char why[LMM_WHY_LEN] = "";
 
 	if (state == LMM_POLICY_OFF || state == LMM_POLICY_ON)
 		return false;
+	if (policy->told || time_before(jiffies, READ_ONCE(policy->since) + WATCH_JIFFIES))
+		return true;
+	policy->told = true;
 	lmm_policy_waits(policy, why, sizeof(why));
-	if ((jiffies - READ_ONCE(policy->since)) / WATCH_JIFFIES == 1)
-		pr_notice("livemm: %s has been %s for %u s: %s\n", policy->name,
-			  lmm_policy_state_name[state], WATCH_JIFFIES / HZ, why);
+	pr_notice("livemm: %s has been %s for %u s: %s\n", policy->name,
+		  lmm_policy_state_name[state], WATCH_JIFFIES / HZ, why);
 	return true;
 }
 
