@@ -73,11 +73,6 @@ MECHANISMS: Mapping[str, Mechanism] = {
         (("pcp/core_event.c", "\tout = min_t(long, outstanding(event, sample), limits->sized);",
           "\tout = 0;"),),
         ("cache", "small", "receive")),
-    "spare_blocks": Mechanism(
-        "unused blocks of other types make room in a full list", "pcp", 55,
-        (("pcp/core_event.c", "\treturn others ? __fls(others) : -1;",
-          "\treturn others ? -1 : -1;"),),
-        ("build", "cache")),
     "trickle": Mechanism(
         "a list in use gives back the pages that it never needs, a batch a tick at first", "pcp",
         18, (("pcp/core_event.c",

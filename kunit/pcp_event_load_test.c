@@ -448,42 +448,6 @@ static void pages_missing_from_a_full_list_are_use(struct kunit *test)
 	}
 }
 
-/* Which list a drain begins with, when a page was freed to list 0. */
-static void blocks_that_nobody_uses_make_room(struct kunit *test)
-{
-	const void *oldest[PCP_LISTS] = { };
-	struct pcp_spare spare = { };
-	char blocks[4];
-
-	/* Empty lists have none to spare, however long. */
-	pcp_spare_tick(&spare, oldest);
-	pcp_spare_tick(&spare, oldest);
-	KUNIT_EXPECT_EQ(test, pcp_spare_list(&spare, 0), -1);
-
-	/* Blocks that have come since the last tick may be in use. */
-	oldest[0] = &blocks[0];
-	oldest[1] = &blocks[1];
-	oldest[PCP_LISTS - 1] = &blocks[2];
-	pcp_spare_tick(&spare, oldest);
-	KUNIT_EXPECT_EQ(test, pcp_spare_list(&spare, 0), -1);
-
-	/* List 1 has been used. */
-	oldest[1] = &blocks[3];
-	pcp_spare_tick(&spare, oldest);
-	KUNIT_EXPECT_EQ(test, pcp_spare_list(&spare, 0), PCP_LISTS - 1);
-
-	/* Large blocks first, and never the list that the page was freed to. */
-	pcp_spare_tick(&spare, oldest);
-	KUNIT_EXPECT_EQ(test, pcp_spare_list(&spare, 0), PCP_LISTS - 1);
-	oldest[PCP_LISTS - 1] = NULL;
-	pcp_spare_tick(&spare, oldest);
-	KUNIT_EXPECT_EQ(test, pcp_spare_list(&spare, 0), 1);
-	KUNIT_EXPECT_EQ(test, pcp_spare_list(&spare, 1), 0);
-	oldest[1] = &blocks[1];
-	pcp_spare_tick(&spare, oldest);
-	KUNIT_EXPECT_EQ(test, pcp_spare_list(&spare, 0), -1);
-}
-
 /* The kernel raises a list for a CPU that only frees, by what goes in one drain.  That stays. */
 static void tuning_for_a_drain_is_no_raise(struct kunit *test)
 {
@@ -533,7 +497,6 @@ static struct kunit_case pcp_event_load_cases[] = {
 	KUNIT_CASE_PARAM(a_full_list_grows_for_bursts, begin_gen_params),
 	KUNIT_CASE(a_list_that_only_fills_stays),
 	KUNIT_CASE_PARAM(pages_missing_from_a_full_list_are_use, missing_gen_params),
-	KUNIT_CASE(blocks_that_nobody_uses_make_room),
 	KUNIT_CASE(tuning_for_a_drain_is_no_raise),
 	{ }
 };

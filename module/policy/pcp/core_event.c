@@ -351,39 +351,6 @@ void pcp_event_drain_beyond(struct pcp_event *event, int beyond)
 }
 
 /**
- * pcp_spare_tick() - see which lists have blocks that the CPU has not used since the last tick
- * @spare: what is known of the lists
- * @oldest: for each list the block that would be drained first, or NULL
- */
-void pcp_spare_tick(struct pcp_spare *spare, const void *const oldest[PCP_LISTS])
-{
-	unsigned int i;
-
-	spare->lists = 0;
-	for (i = 0; i < PCP_LISTS; i++) {
-		if (oldest[i] && oldest[i] == spare->oldest[i])
-			spare->lists |= 1UL << i;
-		spare->oldest[i] = oldest[i];
-	}
-}
-
-/**
- * pcp_spare_list() - whose blocks may make room for those of another list?
- * @spare: what is known of the lists
- * @pindex: index of the list to which a page was freed
- *
- * Large blocks first: few of them make much room.
- *
- * Return: index of another list with spare blocks, or -1.
- */
-int pcp_spare_list(const struct pcp_spare *spare, int pindex)
-{
-	unsigned long others = spare->lists & ~(1UL << pindex);
-
-	return others ? __fls(others) : -1;
-}
-
-/**
  * pcp_event_hold() - limit a bound to what is allowed, needed or not
  * @limits: limits of the list; @now is 0 while the kernel's bound stands
  *

@@ -119,25 +119,6 @@ struct pcp_event {
 	unsigned long refilled[PCP_TYPES];
 };
 
-/* Lists of a CPU whose blocks make room for each other: those of order 0 to 3. */
-#define PCP_LISTS	12
-
-/**
- * struct pcp_spare - blocks of the lists that the CPU does not use
- * @oldest: for each list the block that would be drained first, at the last tick or after the last
- *	drain that began with the list; NULL for none
- * @lists: a bit for each list whose oldest block stayed through a tick, but for drains
- *
- * A CPU takes the block that was freed last.  A list whose oldest block stays was never empty, and
- * nobody has used its oldest blocks.
- *
- * Written under the list's pcp->lock.
- */
-struct pcp_spare {
-	const void *oldest[PCP_LISTS];
-	unsigned long lists;
-};
-
 /**
  * struct pcp_sample - a list at one moment
  * @type: migratetype of the page that was freed, or of the list that was refilled
@@ -154,9 +135,7 @@ struct pcp_sample {
 	unsigned long freed;
 };
 
-void pcp_spare_tick(struct pcp_spare *spare, const void *const oldest[PCP_LISTS]);
 int pcp_event_tuned(int tuned, int low, int batch);
-int pcp_spare_list(const struct pcp_spare *spare, int pindex);
 void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
 		     unsigned long allocated);
 int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,

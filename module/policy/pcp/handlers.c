@@ -284,20 +284,6 @@ void pcp_on_drain_size(struct lmm_drain *drain)
 }
 
 /**
- * pcp_on_drain_from() - event: pages of a list are about to go to the buddy
- * @drain: the drain
- *
- * Context: see the top of the file.
- */
-void pcp_on_drain_from(struct lmm_drain *drain)
-{
-	if (drain->is_here && !pcp_huge_scarce(&pcp.zones[drain->slot]))
-		drain->pindex = pcp_list_drain_from(drain->pcp,
-						    pcp_list_of(drain->slot, drain->cpu),
-						    drain->left, drain->pindex);
-}
-
-/**
  * pcp_on_drained() - event: pages moved from a list to the buddy, or where a policy stores them
  * @drain: the drain
  *
@@ -381,25 +367,19 @@ void pcp_on_kswapd_woken(struct zone *zone, unsigned int order)
  *
  * A page fault without MADV_HUGEPAGE neither wakes kswapd nor compacts (GFP_TRANSHUGE_LIGHT), and
  * the huge pages that raised lists were filled from would be missing.  Zones of this thread's node
- * with few free blocks get back what their lists hold.  For a tick, full lists of these zones are
- * drained as by the kernel: with unused blocks first, more huge faults failed on 7.2.
+ * with few free blocks get back what their lists hold.
  *
  * Context: process, preemption off, no lock of the allocator held.
  */
 void pcp_on_huge_wanted(void)
 {
 	struct zone *zones = lmm_node_here()->node_zones;
-	unsigned long now = jiffies;
 	unsigned int i;
 
 	for (i = 0; i < MAX_NR_ZONES; i++) {
 		struct pcp_zone *pz = &pcp.zones[lmm_zone_slot(&zones[i])];
 
-		if (!lmm_zone_huge_scarce(&zones[i]))
-			continue;
-		if (READ_ONCE(pz->scarce) != now)
-			WRITE_ONCE(pz->scarce, now);
-		if (atomic_long_read(&pz->raised) <= 0)
+		if (atomic_long_read(&pz->raised) <= 0 || !lmm_zone_huge_scarce(&zones[i]))
 			continue;
 		lmm_count(&lmm_pcp_policy, COUNT_HUGE, 1);
 		block_wanted(&zones[i], pz);

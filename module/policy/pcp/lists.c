@@ -121,74 +121,6 @@ enum pcp_reason pcp_list_reason(const struct pcp_list *list)
 	}
 }
 
-/**
- * pcp_list_see_spare() - a tick sees which lists of a CPU have blocks that the CPU does not use
- * @pages: the per-CPU lists
- * @list: the policy's state of the lists
- *
- * Context: any, under pcp->lock.
- */
-void pcp_list_see_spare(struct per_cpu_pages *pages, struct pcp_list *list)
-{
-	const void *oldest[PCP_LISTS];
-	unsigned int i;
-
-	static_assert(PCP_LISTS == NR_LOWORDER_PCP_LISTS);
-	for (i = 0; i < PCP_LISTS; i++)
-		oldest[i] = list_empty(&pages->lists[i]) ? NULL : pages->lists[i].prev;
-	pcp_spare_tick(&list->spare, oldest);
-}
-
-/*
- * Has a list so many blocks?  @oldest: gets the block that is the oldest once they have gone; NULL
- * for none.
- */
-static bool has_blocks(const struct list_head *list, int count, const void **oldest)
-{
-	const struct list_head *pos;
-
-	/* From the end that is drained, so that the drain finds in the cache what was read here. */
-	list_for_each_prev(pos, list) {
-		if (--count <= 0) {
-			*oldest = pos->prev == list ? NULL : pos->prev;
-			return true;
-		}
-	}
-	return false;
-}
-
-/**
- * pcp_list_drain_from() - choose the list that a drain begins with
- * @pages: the per-CPU lists
- * @list: the policy's state of the lists
- * @count: pages that are to go
- * @pindex: index of the list that the kernel would begin with
- *
- * The bound counts the pages of all lists together.  Blocks that the CPU does not use take the room
- * of pages that the CPU frees and allocates, and cost no more to drain.  The chosen list has all
- * @count pages, or the drain would go on with lists that are in use.
- *
- * Context: any, under pcp->lock.
- * Return: index of the list to begin with.
- */
-int pcp_list_drain_from(struct per_cpu_pages *pages, struct pcp_list *list, int count, int pindex)
-{
-	int i;
-
-	/* The kernel wants few larger blocks in lists; and where all pages go, none is chosen. */
-	if (pindex >= MIGRATE_PCPTYPES || count >= pages->count)
-		return pindex;
-	while ((i = pcp_spare_list(&list->spare, pindex)) >= 0) {
-		/* The drain is no use of the list: the next tick looks for the block that stays. */
-		if (has_blocks(&pages->lists[i], DIV_ROUND_UP(count, 1 << lmm_pindex_order(i)),
-			       &list->spare.oldest[i]))
-			return i;
-		/* Do not count again before the next tick. */
-		list->spare.lists &= ~BIT(i);
-	}
-	return pindex;
-}
-
 /*
  * Give back a part of what a list holds above @high, as larger blocks if another policy joins the
  * pages.  The kernel's own function gives back a batch under each hold of zone->lock.
@@ -208,7 +140,7 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pc
 	count = min(before - high, lmm_give_pages(lmm_pageset_default(zone).high,
 						  READ_ONCE(pages->batch), LMM_TUNES_LISTS));
 	if (count > 0 && !lmm_drain_down(zone, pages, high))
-		KCALL(drain)(zone, count, pages, pcp_list_drain_from(pages, list, count, 0));
+		KCALL(drain)(zone, count, pages, 0);
 	count = before - pages->count;
 	spin_unlock(&pages->lock);
 	if (count)

@@ -15,7 +15,6 @@
  * struct pcp_list - the policy's state of the list of one zone on one CPU
  * @depth: averages of its periods, in mode `depth`
  * @event: its recent events, in mode `event`
- * @spare: lists whose blocks make room for those of others, in mode `event`
  * @decision: latest decision of a pass
  * @reason: latest reason, of a pass or a hook, for `state`; each writes it with one store
  * @limits: limits of @decision; @max is 0 until the first pass
@@ -31,7 +30,6 @@
 struct pcp_list {
 	struct pcp_depth depth;
 	struct pcp_event event;
-	struct pcp_spare spare;
 	struct pcp_decision decision;
 	enum pcp_reason reason;
 	struct pcp_limits limits;
@@ -49,8 +47,6 @@ void pcp_list_sample(struct zone *zone, int cpu, unsigned int type, struct pcp_s
 int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list);
 int pcp_list_excess(struct zone *zone, int cpu, const struct pcp_list *list);
 enum pcp_reason pcp_list_reason(const struct pcp_list *list);
-void pcp_list_see_spare(struct per_cpu_pages *pages, struct pcp_list *list);
-int pcp_list_drain_from(struct per_cpu_pages *pages, struct pcp_list *list, int count, int pindex);
 bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high);
 int pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list);
 int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high);

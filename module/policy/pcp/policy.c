@@ -93,7 +93,6 @@ static int pcp_alloc(void)
 	}
 	for (slot = 0; slot < slots; slot++) {
 		pcp.zones[slot].kicked = jiffies - HZ;
-		pcp.zones[slot].scarce = jiffies - MAX_JIFFY_OFFSET / 2;
 		pcp.zones[slot].calm = PCP_NEVER_CALM;
 	}
 	return pcp.mode == PCP_MODE_DEPTH ? pcp_depth_alloc() : 0;
@@ -255,7 +254,6 @@ static const struct lmm_events pcp_events = {
 	.refill_size = pcp_on_refill_size,
 	.refilled = pcp_on_refilled,
 	.drain_size = pcp_on_drain_size,
-	.drain_from = pcp_on_drain_from,
 	.drained = pcp_on_drained,
 	.kswapd_woken = pcp_on_kswapd_woken,
 	.huge_wanted = pcp_on_huge_wanted,

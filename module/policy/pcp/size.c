@@ -121,8 +121,6 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 		if (pcp.mode == PCP_MODE_DEPTH) {
 			pcp_depth_list(list, slot, cpu);
 		} else {
-			if (tick)
-				pcp_list_see_spare(pages, list);
 			list->decision = event_decide(zone, cpu, list, fresh, tick);
 		}
 		spin_unlock_irqrestore(&pages->lock, flags);

@@ -40,9 +40,8 @@ struct lmm_refill;
  * @given: pages that the last pass has given back
  * @raised: pages by which lists are raised; may be too large until the next pass
  * @kicked: jiffies when a hook last asked for a pass
- * @scarce: jiffies when a huge page was last wanted while the zone had few free blocks for one
  *
- * Any hook may write @raised (atomic), and @wanted, @kicked and @scarce (one store each).  A pass
+ * Any hook may write @raised (atomic), and @wanted and @kicked (one store each).  A pass
  * writes the rest under pcp.lock, in a cache line of its own.
  */
 struct pcp_zone {
@@ -54,7 +53,6 @@ struct pcp_zone {
 	atomic_long_t raised ____cacheline_aligned_in_smp;
 	bool wanted;
 	unsigned long kicked;
-	unsigned long scarce;
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -114,15 +112,6 @@ static inline unsigned long pcp_zone_mark(const struct zone *zone, const struct 
 	return READ_ONCE(pz->mark) + lmm_zone_moment_mark(zone);
 }
 
-/*
- * Huge pages are wanted, and the zone has few free blocks for them.  Full lists of the zone are
- * then drained as by the kernel, beginning with the list of the freed page.
- */
-static inline bool pcp_huge_scarce(const struct pcp_zone *pz)
-{
-	return time_before(jiffies, READ_ONCE(pz->scarce) + READ_ONCE(pcp.tick));
-}
-
 /* Shortest time between two passes that hooks of a zone ask for, in ms. */
 #define PCP_KICK_GAP_MS	10
 
@@ -145,7 +134,6 @@ void pcp_hotplug_stop(void);
 void pcp_on_refill_size(struct lmm_refill *refill);
 void pcp_on_refilled(struct lmm_refill *refill);
 void pcp_on_drain_size(struct lmm_drain *drain);
-void pcp_on_drain_from(struct lmm_drain *drain);
 void pcp_on_drained(struct lmm_drain *drain);
 void pcp_on_list_bounds(void);
 void pcp_on_kswapd_woken(struct zone *zone, unsigned int order);
