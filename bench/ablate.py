@@ -68,11 +68,6 @@ MECHANISMS: Mapping[str, Mechanism] = {
         (("pcp/core_event.c", "\tif (taken && event->drained + use->drained <= high) {",
           "\tif (false) {"),),
         ("cache", "build")),
-    "size_after_pressure": Mechanism(
-        "a list comes back at once to the size that it had before pressure", "pcp", 20,
-        (("pcp/core_event.c", "\tout = min_t(long, outstanding(event, sample), limits->sized);",
-          "\tout = 0;"),),
-        ("cache", "small", "receive")),
     "trickle": Mechanism(
         "a list in use gives back the pages that it never needs, a batch a tick at first", "pcp",
         18, (("pcp/core_event.c",

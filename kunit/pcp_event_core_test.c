@@ -351,61 +351,6 @@ static void pressure_comes_and_goes(struct kunit *test)
 	model_is_right(test, &m);
 }
 
-/*
- * Memory is full of page cache: when a burst has its pages, the zone is short, and the list loses
- * the size that it needs for them.  The first drain of the burst's end finds enough free pages and
- * restores that size.  Without the memory the list would not grow: no refills show a shortage.
- */
-static void a_size_lost_to_pressure_comes_back(struct kunit *test)
-{
-	const int settled = PRESSED_BURST - PRESSED_BURST / 10;
-	unsigned long crossed[2];
-	int remembers, round;
-
-	for (remembers = 0; remembers < 2; remembers++) {
-		struct list_model m;
-		unsigned long before;
-
-		model_init(&m, MODEL_DEF, MODEL_MAX);
-		pressed_bursts(&m);
-		before = model_crossed(&m);
-		for (round = 0; round < STEADY_ROUNDS; round++) {
-			int sized = model_high(&m);
-
-			model_alloc(&m, PRESSED_BURST);
-			m.limits.reclaim = true;
-			model_hold(&m);
-			KUNIT_EXPECT_EQ(test, model_high(&m), MODEL_DEF);
-			m.limits.reclaim = false;
-			m.limits.sized = remembers ? sized : 0;
-			model_ticks(&m, 1);
-			model_free(&m, PRESSED_BURST);
-			KUNIT_EXPECT_GE(test, model_high(&m), remembers * settled);
-			model_ticks(&m, 1);
-		}
-		crossed[remembers] = model_crossed(&m) - before;
-		model_is_right(test, &m);
-	}
-	KUNIT_EXPECT_LE_MSG(test, crossed[1], (unsigned long)STEADY_ROUNDS * 3 * MODEL_BATCH,
-			    "without the memory %lu", crossed[0]);
-	KUNIT_EXPECT_LT(test, crossed[1], crossed[0]);
-}
-
-/* A CPU that only frees gets no size back, and one that has little out only room for that. */
-static void a_size_comes_back_for_pages_that_are_out(struct kunit *test)
-{
-	struct list_model m;
-
-	model_init(&m, MODEL_DEF, MODEL_MAX);
-	m.limits.sized = PRESSED_BURST;
-	model_free(&m, PRESSED_BURST);
-	KUNIT_EXPECT_EQ(test, model_high(&m), MODEL_DEF);
-	model_alloc(&m, m.count + 1000);
-	model_free(&m, 1000);
-	KUNIT_EXPECT_LE(test, model_high(&m), MODEL_DEF + 1000 + 2 * MODEL_BATCH);
-	model_is_right(test, &m);
-}
-
 /* Outstanding pages are the CPU's: a list from which nothing is taken is not raised for them. */
 static void a_list_that_nobody_takes_from_stays(struct kunit *test)
 {
@@ -637,8 +582,6 @@ static struct kunit_case pcp_event_core_cases[] = {
 	KUNIT_CASE(a_load_that_moves_enlarges_neither),
 	KUNIT_CASE_PARAM(pressure, pressure_gen_params),
 	KUNIT_CASE(pressure_comes_and_goes),
-	KUNIT_CASE(a_size_lost_to_pressure_comes_back),
-	KUNIT_CASE(a_size_comes_back_for_pages_that_are_out),
 	KUNIT_CASE(a_list_that_nobody_takes_from_stays),
 	KUNIT_CASE(all_allocation_doubles_the_batch),
 	KUNIT_CASE(a_drain_ends_the_doubling),

@@ -225,8 +225,7 @@ static void model_drain(struct list_model *m)
 	got = pcp_event_drain(&m->event, &sample, &m->limits);
 	model_must(m, got.high >= high, "a drain lowered");
 	model_must(m, got.high <= max(m->limits.max, high), "a drain raised above the maximum");
-	model_must(m, got.high <= max(m->count + high, m->limits.sized),
-		   "a drain more than doubled");
+	model_must(m, got.high <= m->count + high, "a drain more than doubled");
 	model_must(m, got.high == high || (!pcp_blocked(&m->limits) && !m->limits.near),
 		   "a list was raised under pressure");
 	if (got.high > high) {

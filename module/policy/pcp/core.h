@@ -52,7 +52,6 @@ enum pcp_reason {
  * @def: the kernel's default, in pages
  * @max: the largest size allowed, in pages
  * @now: the size that the list was raised to, in pages; 0 if it was not raised
- * @sized: the size that the list had until pressure a moment ago, in pages, or 0
  * @batch: the list's batch, in pages
  * @disabled: the kernel has set the list's bound to 0
  * @sysctl: percpu_pagelist_high_fraction is set
@@ -65,7 +64,6 @@ struct pcp_limits {
 	int def;
 	int max;
 	int now;
-	int sized;
 	int batch;
 	bool disabled;
 	bool sysctl;

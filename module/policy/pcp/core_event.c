@@ -181,9 +181,7 @@ static long shortage(const struct pcp_event *event, const struct pcp_sample *sam
  *
  * Not if the CPU only frees, because nothing is outstanding, nor if the CPU takes pages from other
  * lists only.  A drain at most doubles a list, and the list must fill before the next raise.  A CPU
- * that allocates for ever, with small dips, thus gets no list for all pages that it has out.  Only
- * the size that the list has already had before pressure comes back at once, as far as pages are
- * outstanding: where page cache fills memory, pressure comes with every burst.
+ * that allocates for ever, with small dips, thus gets no list for all pages that it has out.
  *
  * Return: the decision.  @high is above limits->now, or the list stays and @reason says why.
  */
@@ -191,8 +189,8 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 				    const struct pcp_limits *limits)
 {
 	struct pcp_decision decision = { .high = limits->now ?: limits->def };
-	long missing, out;
 	s64 want = 0;
+	long missing;
 
 	list_see(event, sample, limits);
 	event->refills = 0;
@@ -204,10 +202,6 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 	/* A batch more, because a list is drained when it reaches its bound. */
 	if (missing >= limits->batch)
 		want = sample->count + min_t(s64, (s64)missing + limits->batch, decision.high);
-	out = min_t(long, outstanding(event, sample), limits->sized);
-	if (out >= limits->batch)
-		want = max(want, min_t(s64, limits->sized,
-				       (s64)sample->count + out + limits->batch));
 	if (want > limits->max) {
 		want = limits->max;
 		decision.reason = PCP_BY_MAX;

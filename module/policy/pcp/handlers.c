@@ -62,8 +62,6 @@ static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
 	limits.reclaim = READ_ONCE(pz->wanted);
 	limits.near = zone_near(zone);
 	limits.sees_refills = pcp.sees_refills;
-	limits.sized = time_before(jiffies, READ_ONCE(list->sized_at) + READ_ONCE(pcp.decay)) ?
-		       READ_ONCE(list->sized) : 0;
 	return limits;
 }
 
@@ -325,13 +323,9 @@ void pcp_on_list_bounds(void)
 static void block_wanted(struct zone *zone, struct pcp_zone *pz)
 {
 	int cpu = smp_processor_id();
-	struct pcp_list *list = pcp_list_of(lmm_zone_slot(zone), cpu);
-	int high;
 
 	WRITE_ONCE(pz->wanted, true);
-	high = pcp_list_yield(zone, cpu, list);
-	if (high)
-		pcp_list_remember(list, high);
+	pcp_list_yield(zone, cpu, pcp_list_of(lmm_zone_slot(zone), cpu));
 	kick(zone, pz);
 }
 

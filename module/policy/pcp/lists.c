@@ -224,9 +224,8 @@ bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
  * list whose lock is taken stays until the next pass.
  *
  * Context: any, preemption off.
- * Return: the bound that the list had, in pages; 0 if the list stays as it is.
  */
-int pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
+void pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 	bool written = false;
@@ -234,7 +233,7 @@ int pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
 	int now, def;
 
 	if (!READ_ONCE(list->written.high) || !spin_trylock_irqsave(&pages->lock, flags))
-		return 0;
+		return;
 	def = list->limits.def;
 	now = pcp_list_raised(pages, list);
 	/* A raise by the kernel's own tuning stays. */
@@ -242,10 +241,9 @@ int pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
 		written = list_write(pages, list, def);
 	spin_unlock_irqrestore(&pages->lock, flags);
 	if (!written)
-		return 0;
+		return;
 	WRITE_ONCE(list->reason, PCP_BY_RECLAIM);
 	trace_pcp_decision(zone, cpu, list, now, def, PCP_BY_RECLAIM);
-	return now;
 }
 
 /**

@@ -20,11 +20,9 @@
  * @limits: limits of @decision; @max is 0 until the first pass
  * @written: the bound that the policy has set; .high is 0 while the kernel's own stands
  * @tuned: pcp->high before the policy's first write, where the kernel tunes it
- * @sized: size that the list had when pressure last cut it, or 0
- * @sized_at: jiffies of that cut
  * @returning: a pass is draining the list, so a drain says nothing about the list's needs
  *
- * All but @depth, @decision, @reason, @sized and @sized_at are written under the list's pcp->lock.
+ * All but @depth, @decision and @reason are written under the list's pcp->lock.
  * Only a pass uses @depth and @decision.
  */
 struct pcp_list {
@@ -35,8 +33,6 @@ struct pcp_list {
 	struct pcp_limits limits;
 	struct lmm_pageset_bound written;
 	int tuned;
-	int sized;
-	unsigned long sized_at;
 	bool returning;
 };
 
@@ -48,7 +44,7 @@ int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list);
 int pcp_list_excess(struct zone *zone, int cpu, const struct pcp_list *list);
 enum pcp_reason pcp_list_reason(const struct pcp_list *list);
 bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high);
-int pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list);
+void pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list);
 int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high);
 int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tuned);
 

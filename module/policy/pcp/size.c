@@ -164,31 +164,6 @@ static void zone_give(struct zone *zone, unsigned int slot)
 	}
 }
 
-/**
- * pcp_list_remember() - remember for a while the size that a list loses by pressure
- * @list: the policy's state of the list
- * @high: the bound that the list had, in pages
- *
- * Context: any.  A pass and a hook may write at once: one of the two sizes stays.
- */
-void pcp_list_remember(struct pcp_list *list, int high)
-{
-	int before = time_before(jiffies, READ_ONCE(list->sized_at) + READ_ONCE(pcp.decay)) ?
-		     READ_ONCE(list->sized) : 0;
-
-	WRITE_ONCE(list->sized, max(before, high));
-	WRITE_ONCE(list->sized_at, jiffies);
-}
-
-/* The list loses size by pressure. */
-static bool list_is_pressed(const struct pcp_list *list)
-{
-	enum pcp_reason reason = list->decision.reason;
-
-	return (reason == PCP_BY_ROOM || reason == PCP_BY_RECLAIM) &&
-	       list->limits.now > list->decision.high;
-}
-
 /* 0, the counter of refills, stands for none. */
 static const u8 reason_counter[PCP_NR_REASONS] = {
 	[PCP_BY_ROOM] = COUNT_LIMITED_ROOM,
@@ -234,8 +209,6 @@ static long zone_act(struct zone *zone, unsigned int slot, long before)
 		WRITE_ONCE(list->reason, list->decision.reason);
 		if (counter)
 			lmm_count(&lmm_pcp_policy, counter, 1);
-		if (list_is_pressed(list))
-			pcp_list_remember(list, list->limits.now);
 		given += list_act(zone, cpu, list);
 		if (!list->decision.hands_off)
 			raised += list->decision.high - list->limits.def;

@@ -122,7 +122,6 @@ static inline bool pcp_zone_kicked(const struct pcp_zone *pz, unsigned long now)
 }
 
 struct zone *pcp_zone_after(struct zone *zone);
-void pcp_list_remember(struct pcp_list *list, int high);
 void pcp_pass(bool tick);
 void pcp_tick(struct work_struct *work);
 void pcp_recheck(struct work_struct *work);
