@@ -68,11 +68,6 @@ MECHANISMS: Mapping[str, Mechanism] = {
         (("pcp/core_event.c", "\tif (taken && event->drained + use->drained <= high) {",
           "\tif (false) {"),),
         ("cache", "build")),
-    "trickle": Mechanism(
-        "a list in use gives back the pages that it never needs, a batch a tick at first", "pcp",
-        18, (("pcp/core_event.c",
-              "\tif (event->least <= batch * PCP_SPARE_BATCHES) {", "\tif (true) {"),),
-        ("cache", "build")),
     "larger_refills": Mechanism(
         "refills double while a CPU only allocates (6.1)", "pcp", 25,
         (("pcp/core_event.c", "pcp_blocked(limits) || limits->near || asked < limits->batch",

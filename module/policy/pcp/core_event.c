@@ -409,20 +409,6 @@ static struct window tick_close(struct pcp_event *event, const struct pcp_sample
 	return window;
 }
 
-/* Pages that a list in use gives back this tick. */
-static int spare_in_use(struct pcp_event *event, int batch)
-{
-	unsigned int shift;
-
-	/* A few batches are not worth a drain while the list works. */
-	if (event->least <= batch * PCP_SPARE_BATCHES) {
-		event->spare_ticks = 0;
-		return 0;
-	}
-	shift = min(event->spare_ticks++ / PCP_SPARE_TICKS, PCP_SPARE_MAX_SHIFT);
-	return min(event->least, batch << shift);
-}
-
 /**
  * pcp_event_tick() - lower the bound to what is still needed after a tick
  * @event: state of the list
@@ -430,7 +416,7 @@ static int spare_in_use(struct pcp_event *event, int batch)
  * @allocated: pages that the CPU has allocated from zones of this kind since boot
  * @limits: limits of the list; @now is 0 while the kernel's bound stands
  *
- * Spare pages are those that the list always had in PCP_USE_TICKS.  Between two samples the list
+ * Spare pages are those that an idle list always had in PCP_USE_TICKS.  Between two samples the list
  * may have had fewer, so pages that the CPU could have taken in a single tick are not spare.
  *
  * Return: the decision; never above limits->now, nor below the default.
@@ -448,11 +434,8 @@ struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sam
 		return decision;
 	}
 	high = decision.high;
-	spare = event->least > event->at_once ? event->least - event->at_once : 0;
-	if (window.used >= high || !spare)
-		spare = spare_in_use(event, limits->batch);
-	else
-		event->spare_ticks = 0;
+	spare = window.used < high && event->least > event->at_once ?
+		event->least - event->at_once : 0;
 	unused = high - window.most - limits->batch;
 	if (unused > 0)
 		high -= max(unused >> PCP_UNUSED_SHIFT, 1);

@@ -30,14 +30,12 @@
 #define PCP_USE_TICKS	8
 
 /*
- * A list is in use if its CPU allocates at least the list's bound in decay_ms.  A list in use gives
- * back one batch of spare pages a tick, and twice as much after each 32 ticks (four times
- * decay_ms), because the load may need them again; PCP_SPARE_BATCHES are not worth a drain and
- * stay.  An idle list gives back all at once, and so does a list under pressure.  The kernel's
- * tuning gives back 1/8 of the list a second (decay_pcp_high(), 51a755c56dc0, 6.7), in use or not.
+ * A list is in use if its CPU allocates at least the list's bound in decay_ms.  A list in use keeps
+ * what it has had, because the load may need the pages again.  An idle list gives back all at once,
+ * and so does a list under pressure.
  */
-#define PCP_SPARE_TICKS		32
-#define PCP_SPARE_MAX_SHIFT	5
+
+/* A bound that the kernel has raised by so few batches does not count as raised. */
 #define PCP_SPARE_BATCHES	8
 
 /* A tick halves the part of a bound that the list did not fill. */
@@ -88,7 +86,6 @@ struct pcp_use {
  * @drain_rest: pages that may still go for the free that caused the last drain
  * @drain_counts: the drain that begins was counted, and pcp_event_drain_went() is to come
  * @drain_freed: the CPU's count of freed pages at the last drain
- * @spare_ticks: successive ticks in which the list was in use and gave spare pages back
  * @seen: pages in the list when last seen, less what drains took since
  * @least: fewest pages seen in the list in the last PCP_USE_TICKS
  * @at_once: most pages allocated in one of the last PCP_USE_TICKS, without the current tick
@@ -108,7 +105,6 @@ struct pcp_event {
 	int drain_rest;
 	bool drain_counts;
 	unsigned long drain_freed;
-	unsigned int spare_ticks;
 	int seen;
 	int least;
 	unsigned long at_once;
