@@ -72,16 +72,6 @@ static void lists_give_in_proportion(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pcp_keep(900, 1000, 0, 5), 1000);
 }
 
-/* Watermarks of the DMA32 zone in a 1 GiB guest: low 1250, high 1500. */
-static void a_zone_is_calm_above_its_mark(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, pcp_calm_mark(1500, 250, false), 1750UL);
-	/* No number of free pages is enough, with whatever boost. */
-	KUNIT_EXPECT_EQ(test, pcp_calm_mark(1500, 250, true), PCP_NEVER_CALM);
-	KUNIT_EXPECT_GT(test, PCP_NEVER_CALM + INT_MAX, PCP_NEVER_CALM);
-	KUNIT_EXPECT_GT(test, PCP_NEVER_CALM, (unsigned long)LONG_MAX / PAGE_SIZE);
-}
-
 /* What the lists keep leaves the zone what it lacks, or they keep no more than their defaults. */
 static void random_lists_give_what_is_lacking(struct kunit *test)
 {
@@ -118,7 +108,6 @@ static struct kunit_case pcp_core_cases[] = {
 	KUNIT_CASE(a_raised_list_does_not_go_under_one_hold),
 	KUNIT_CASE(a_list_gives_back_no_longer_than_the_kernel),
 	KUNIT_CASE(lists_give_in_proportion),
-	KUNIT_CASE(a_zone_is_calm_above_its_mark),
 	KUNIT_CASE(random_lists_give_what_is_lacking),
 	{ }
 };

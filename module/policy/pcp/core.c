@@ -48,22 +48,6 @@ int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int d
 }
 
 /**
- * pcp_calm_mark() - free pages with which a zone is surely not short until the next pass
- * @mark: free pages below which the zone is short, without lmm_zone_moment_mark()
- * @gap: pages by which the mark is higher while reclaim is active
- * @pressed: lists of the zone are to be drained as the kernel wants, whatever is free
- *
- * A boost of the watermarks, or free CMA memory, comes and goes without a pass, so that whoever
- * compares adds lmm_zone_moment_mark().
- *
- * Return: pages without that; PCP_NEVER_CALM if @pressed.
- */
-unsigned long pcp_calm_mark(unsigned long mark, unsigned long gap, bool pressed)
-{
-	return pressed ? PCP_NEVER_CALM : mark + gap;
-}
-
-/**
  * pcp_keep() - pages that a list may keep while its zone lacks free pages
  * @count: pages in the list
  * @def: the kernel's default bound

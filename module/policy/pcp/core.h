@@ -10,9 +10,6 @@
 
 #include <linux/types.h>
 
-/* No zone has so many pages free, and lmm_zone_moment_mark() may be added. */
-#define PCP_NEVER_CALM	(ULONG_MAX / 2)
-
 /**
  * enum pcp_reason - why a list has its size
  * @PCP_BY_DEFAULT: the depth is within the default
@@ -88,6 +85,5 @@ struct pcp_decision {
 enum pcp_reason pcp_blocked(const struct pcp_limits *limits);
 int pcp_max_high(unsigned long managed, u32 max_tenths, unsigned int cpus, int def, int batch);
 int pcp_keep(int count, int def, long held, long missing);
-unsigned long pcp_calm_mark(unsigned long mark, unsigned long gap, bool pressed);
 
 #endif /* LIVEMM_POLICY_PCP_CORE_H */

@@ -180,42 +180,6 @@ static bool drain_of_full_list(const struct per_cpu_pages *pages, int count)
 }
 
 /*
- * Mode `event`, a free drains a list of this CPU below its bound.  Either the drain goes on in
- * parts, or kswapd runs: the kernel then lets a list have four batches.  kswapd stops some time
- * after the zone has enough free pages, and by then nobody needs the drain.
- */
-static int part_drain_count(struct pcp_list *list, const struct pcp_limits *limits, bool goes_on,
-			    int count, int pindex)
-{
-	if (pcp_blocked(limits) || limits->near)
-		return count;
-	if (goes_on)
-		return pcp_event_drain_next(&list->event, count);
-	/* The buddy would miss larger blocks. */
-	return pindex < MIGRATE_PCPTYPES ? 0 : count;
-}
-
-/*
- * The answer of part_drain_count() is 0, from what the last pass has added up: while kswapd runs,
- * each free to a list of four batches asks.
- */
-static bool keeps_beside_kswapd(const struct lmm_drain *drain, const struct pcp_zone *pz,
-				const struct pcp_list *list)
-{
-	/* A bound of 0 stands for a disabled list; an order above 0 has a larger index. */
-	if (drain->pcp->count >= READ_ONCE(drain->pcp->high) || drain->pindex >= MIGRATE_PCPTYPES)
-		return false;
-	if (READ_ONCE(pz->wanted) || zone_page_state(drain->zone, NR_FREE_PAGES) <
-	    READ_ONCE(pz->calm) + lmm_zone_moment_mark(drain->zone))
-		return false;
-	if (!list->limits.max || READ_ONCE(list->returning) || !drain->is_here ||
-	    !lmm_frees(drain->caller))
-		return false;
-	return !list->event.drain_rest ||
-	       !pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(drain->cpu));
-}
-
-/*
  * Mode `event`: raise the bound of this CPU's full list, and limit the drain, all parts of it.  A
  * caller that is not known to free gets at least a batch: drain_pages_zone() asks again until the
  * list is empty (6.7), and would never end without a page.  The core gives no page where a sysctl
@@ -228,7 +192,6 @@ static int free_drain_count(const struct lmm_drain *drain, struct pcp_zone *pz,
 	int count = drain->count, pindex = drain->pindex;
 	struct pcp_limits limits;
 	struct pcp_sample sample;
-	bool goes_on;
 
 	if (!drain->is_here)
 		return count;
@@ -239,27 +202,17 @@ static int free_drain_count(const struct lmm_drain *drain, struct pcp_zone *pz,
 	/* The list may be full by pcp_list_yield(), which says nothing about the list's needs. */
 	if (full && limits.reclaim)
 		return count;
-	goes_on = frees && pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(drain->cpu));
-	if (!full || goes_on)
-		return part_drain_count(list, &limits, goes_on, count, pindex);
+	if (frees && pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(drain->cpu)))
+		return pcp_blocked(&limits) || limits.near ? count :
+		       pcp_event_drain_next(&list->event, count);
+	/* kswapd runs: the kernel then lets a list have four batches. */
+	if (!full)
+		return count;
 	pcp_list_sample(drain->zone, drain->cpu, pindex % MIGRATE_PCPTYPES, &sample);
 	if (pindex < MIGRATE_PCPTYPES)
 		list_grow(drain->zone, pz, list, drain->cpu, &sample, &limits);
 	return pcp_event_drain_first(&list->event, &sample, count, frees ? 0 : limits.batch,
 				     &limits);
-}
-
-/* Not inlined, so that the common answer saves no registers for what is done here. */
-static noinline void drain_decide(struct lmm_drain *drain, struct pcp_zone *pz,
-				  struct pcp_list *list)
-{
-	bool frees = lmm_frees(drain->caller);
-
-	drain->count = exit_drain_count(drain);
-	/* Only a free begins with the list of a larger block.  What is held back goes soon. */
-	drain->count = hold_count(drain, list, frees || drain->pindex >= MIGRATE_PCPTYPES);
-	if (pcp.mode == PCP_MODE_EVENT)
-		drain->count = free_drain_count(drain, pz, list, frees);
 }
 
 /**
@@ -273,12 +226,13 @@ static noinline void drain_decide(struct lmm_drain *drain, struct pcp_zone *pz,
 void pcp_on_drain_size(struct lmm_drain *drain)
 {
 	struct pcp_list *list = pcp_list_of(drain->slot, drain->cpu);
-	struct pcp_zone *pz = &pcp.zones[drain->slot];
+	bool frees = lmm_frees(drain->caller);
 
-	if (keeps_beside_kswapd(drain, pz, list))
-		drain->count = 0;
-	else
-		drain_decide(drain, pz, list);
+	drain->count = exit_drain_count(drain);
+	/* Only a free begins with the list of a larger block.  What is held back goes soon. */
+	drain->count = hold_count(drain, list, frees || drain->pindex >= MIGRATE_PCPTYPES);
+	if (pcp.mode == PCP_MODE_EVENT)
+		drain->count = free_drain_count(drain, &pcp.zones[drain->slot], list, frees);
 }
 
 /**

@@ -91,10 +91,8 @@ static int pcp_alloc(void)
 		if (!pcp.lists[cpu])
 			return -ENOMEM;
 	}
-	for (slot = 0; slot < slots; slot++) {
+	for (slot = 0; slot < slots; slot++)
 		pcp.zones[slot].kicked = jiffies - HZ;
-		pcp.zones[slot].calm = PCP_NEVER_CALM;
-	}
 	return pcp.mode == PCP_MODE_DEPTH ? pcp_depth_alloc() : 0;
 }
 

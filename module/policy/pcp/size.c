@@ -61,9 +61,6 @@ static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 	WRITE_ONCE(pz->mark, lmm_zone_steady_mark(zone));
 	pz->reclaim = xchg(&pz->wanted, false);
 	pz->near = free_in(zone) < (long)lmm_zone_short_mark(zone, pcp_zone_mark(zone, pz));
-	WRITE_ONCE(pz->calm, pcp_calm_mark(pz->mark, lmm_zone_gap(zone),
-					   oom_now() || READ_ONCE(*pcp.high_fraction) ||
-					   pcp.mode != PCP_MODE_EVENT));
 }
 
 /* Limits that are the same for all lists of a zone. */

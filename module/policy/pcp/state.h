@@ -35,8 +35,6 @@ struct lmm_refill;
  * @near: fewer pages than pcp_zone_mark() are free, or hardly more while reclaim is active
  * @reclaim: reclaim wants a block of a high order of which the zone has none
  * @wanted: the next pass is to find @reclaim
- * @calm: free pages, without lmm_zone_moment_mark(), with which a list may keep its pages beside
- *	kswapd; see pcp_calm_mark()
  * @given: pages that the last pass has given back
  * @raised: pages by which lists are raised; may be too large until the next pass
  * @kicked: jiffies when a hook last asked for a pass
@@ -48,7 +46,6 @@ struct pcp_zone {
 	unsigned long mark;
 	bool near;
 	bool reclaim;
-	unsigned long calm;
 	long given;
 	atomic_long_t raised ____cacheline_aligned_in_smp;
 	bool wanted;
