@@ -26,7 +26,6 @@
 	EVENT(refilled)		\
 	EVENT(drain_size)	\
 	EVENT(drain_store)	\
-	EVENT(drain_from)	\
 	EVENT(drained)		\
 	EVENT(zone_is_taken)	\
 	EVENT(request)		\

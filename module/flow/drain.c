@@ -2,8 +2,8 @@
 /*
  * drain.c - a drain, from the livepatch's wrapper to the kernel's own code, and who is asked
  *
- * The order: a policy sizes the drain; one may store pages elsewhere; one says which list is
- * drained first; the kernel moves the rest; all are told.
+ * The order: a policy sizes the drain; one may store pages elsewhere; the kernel moves the rest; all
+ * are told.
  */
 #include <linux/mmzone.h>
 #include <linux/smp.h>
@@ -62,7 +62,6 @@ void lmm_drain(struct zone *zone, int count, struct per_cpu_pages *pcp, int pind
 	offer(&drain);
 	drain.left = drain.count - drain.stored;
 	if (drain.left > 0) {
-		TELL(drain_from, &drain);
 		before = pcp->count;
 		static_call(lmm_orig_drain)(zone, drain.left, pcp, drain.pindex);
 		drain.moved = before - pcp->count;

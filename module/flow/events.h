@@ -63,9 +63,6 @@ struct lmm_events {
 	 */
 	void (*drain_store)(struct lmm_drain *drain);
 
-	/** @drain_from: @left pages go to the buddy next.  May set @pindex.  Hook: drain. */
-	void (*drain_from)(struct lmm_drain *drain);
-
 	/**
 	 * @drained: the drain has ended.  Changes nothing of it.  Not told of a drain of which
 	 * @count pages were stored, no more and no fewer.  Hook: drain.
