@@ -75,12 +75,13 @@ MECHANISMS: Mapping[str, Mechanism] = {
         ("build", "cache"), "6.1"),
     "split_refills": Mechanism(
         "a refill takes a large block and splits it outside of zone->lock (6.1)", "zonelock", 110,
-        (("zonelock/handlers.c", "\tif (migratetype != MIGRATE_MOVABLE || *pages <= 1)",
-          "\tif (migratetype >= 0)"),),
+        (("zonelock/handlers.c",
+          "\tif (refill->migratetype != MIGRATE_MOVABLE || refill->blocks <= 1)",
+          "\tif (refill->migratetype >= 0)"),),
         ("build", "cache"), "6.1"),
     "gone_ahead": Mechanism(
         "all that a list gives back in parts goes with the first part", "zonelock", 60,
-        (("zonelock/ahead.c", "\tgone = clamp(before->pages, 0, count);", "\tgone = 0;"),),
+        (("zonelock/ahead.c", "\tgone = clamp(before->pages, 0, drain->count);", "\tgone = 0;"),),
         ("cache", "receive"), "7.2"),
     "pass_on": Mechanism(
         "what other CPUs are about to take goes to the depot when a list shrinks", "zonelock", 60,

@@ -2,8 +2,8 @@
 /*
  * drain.c - a drain, from the livepatch's wrapper to the kernel's own code, and who is asked
  *
- * The order: a policy sizes the drain; one may store pages elsewhere; the kernel moves the rest; all
- * are told.
+ * The order: a policy sizes the drain; one may store pages elsewhere; the kernel moves the rest;
+ * all are told.
  */
 #include <linux/mmzone.h>
 #include <linux/smp.h>

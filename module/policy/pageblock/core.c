@@ -203,8 +203,8 @@ void pageblock_tried_judged(struct pageblock_tried *tried, enum pageblock_verdic
  * @verdict: the verdict on the task's search
  *
  * A request raises the watermarks once, as a mix does, though the request is searched for in each
- * zone, twice, before and after it wakes kswapd.  Only the slow path raises them: most requests that are
- * refused in the fast path may mix there.  Who can do without pages raises none.
+ * zone, twice, before and after it wakes kswapd.  Only the slow path raises them: most requests
+ * that are refused in the fast path may mix there.  Who can do without pages raises none.
  *
  * Return: true if so.
  */

@@ -416,8 +416,8 @@ static struct window tick_close(struct pcp_event *event, const struct pcp_sample
  * @allocated: pages that the CPU has allocated from zones of this kind since boot
  * @limits: limits of the list; @now is 0 while the kernel's bound stands
  *
- * Spare pages are those that an idle list always had in PCP_USE_TICKS.  Between two samples the list
- * may have had fewer, so pages that the CPU could have taken in a single tick are not spare.
+ * Spare pages are those that an idle list always had in PCP_USE_TICKS.  Between two samples the
+ * list may have had fewer, so pages that the CPU could have taken in a single tick are not spare.
  *
  * Return: the decision; never above limits->now, nor below the default.
  */

@@ -115,11 +115,10 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 		list->limits.batch = batch;
 		list->limits.now = pcp_list_raised(pages, list);
 		list->limits.disabled = !lmm_pageset_read(pages).high;
-		if (pcp.mode == PCP_MODE_DEPTH) {
+		if (pcp.mode == PCP_MODE_DEPTH)
 			pcp_depth_list(list, slot, cpu);
-		} else {
+		else
 			list->decision = event_decide(zone, cpu, list, fresh, tick);
-		}
 		spin_unlock_irqrestore(&pages->lock, flags);
 		cond_resched();
 	}
