@@ -187,6 +187,7 @@ struct task_struct {
 	unsigned long numa_faults_locality[3];	/* remote, local, failed */
 	u64 last_run, last_placement;
 	bool in_group;
+	bool bound;	/* memory, to one node */
 };
 
 extern struct task_struct *current;
@@ -200,6 +201,10 @@ extern struct task_struct sim_task[];
 #define mmdrop(mm)			((void)(mm))
 #define get_mm_rss(mm)			((mm)->rss)
 #define nodes_weight(mask)		(mask)
-#define cpuset_current_mems_allowed	NODES
+#define cpuset_current_mems_allowed	(current->bound ? 1 : NODES)
+/* There is one process. */
+#define pid_task(pid, type)		(&sim_task[0])
+#define for_each_thread(leader, task) \
+	for ((task) = (leader); (task) < (leader) + sim_threads; (task)++)
 
 #endif /* NUMASIM_KERNEL_H */

@@ -30,6 +30,7 @@ enum reach { OWN, ALL, RANDOM };
 struct load {
 	const char *name;
 	unsigned int threads, mib, seconds, scan_size, vmas;
+	unsigned int bound;	/* threads whose memory is bound where they are */
 	enum reach reach;
 	unsigned int sweep_ms;	/* in which a thread uses all it reaches */
 	unsigned int far_pct;	/* of the memory on the other node at first */
@@ -88,6 +89,10 @@ static void set_up(const struct load *load, bool policy)
 		task->tgid = 1;
 		strcpy(task->comm, "load");
 		task->cpu = i;
+		task->bound = i < load->bound;
+		/* Threads that began one after the other do not ask at the same tick. */
+		if (load->bound)
+			task->se.sum_exec_runtime = (load->threads - i) * 50 * NSEC_PER_MSEC;
 		task->numa_preferred_nid = NUMA_NO_NODE;
 		task->numa_scan_period = SCAN_DELAY_MS;
 	}
@@ -98,6 +103,10 @@ static void set_up(const struct load *load, bool policy)
 		sim.page[page].last = LAST_CPUPID_MASK;
 		sim.page[page].node = rnd() % 100 < load->far_pct ? !node : node;
 		sim.page[page].stuck = rnd() % 100 < load->stuck_pct;
+		if (sim_task[page / part].bound) {
+			sim.page[page].node = node;
+			sim.page[page].stuck = true;
+		}
 	}
 	if (policy)
 		policy_begin();
@@ -263,6 +272,9 @@ static const struct load named[] = {
 	  DATA(150000), SOON },
 	{ "nodes swapped every 150 s, 128 scans a pass", 2, 64, 1800, SWEEP(500, 1),
 	  NODES_SWAP(150000), SOON },
+	/* Seven ask, who may not scan, for one who may. */
+	{ "far, beside 7 threads that are bound", 8, 4, 60, MIX, .bound = 7, .far_pct = 100,
+	  SOON },
 	{ "at random", 2, 8, 200, MIX, .reach = RANDOM, .loose = true },
 	{ "two threads, random pages of the same", 2, 2, 200, MIX, .reach = RANDOM },
 	{ "all use all", 2, 8, 200, MIX, .reach = ALL },

@@ -27,6 +27,12 @@
 /* Milliseconds by which a scan is put off at most. */
 #define NUMA_LOOK_MS	1000
 
+/*
+ * By which a thread whose memory is bound puts off the scan of a process, of which other threads may
+ * not be bound.  The kernel may read jiffies one tick after us.
+ */
+#define NUMA_PINNED_JIFFIES	2
+
 /* Is the cgroup in the list, or below a cgroup of the list? */
 static bool cgroup_listed(struct cgroup *cgroup, const char *cgroups)
 {
@@ -70,10 +76,10 @@ static bool in_scope(const struct task_struct *task, struct numa_rules *rules)
 }
 
 /* Put the scan off, unless mm->numa_next_scan is no longer @asked. */
-static void put_off(struct mm_struct *mm, unsigned long asked, u32 own_ms,
+static void put_off(struct mm_struct *mm, unsigned long asked, unsigned long by,
 		    enum numa_counter counter)
 {
-	unsigned long next = jiffies + msecs_to_jiffies(min_t(u32, own_ms, NUMA_LOOK_MS));
+	unsigned long next = jiffies + by;
 
 	if (cmpxchg(&mm->numa_next_scan, asked, next ?: 1) == asked)
 		lmm_count(&lmm_numa_policy, counter, 1);
@@ -102,14 +108,16 @@ static void window_look(struct numa_mm *entry, int seq)
 }
 
 /* The kernel would scan now: return whether the scan is due. */
-static bool scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task)
+static bool scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task_struct *task,
+			u32 own_ms)
 {
 	u32 longest = READ_ONCE(task->numa_scan_period_max);
+	unsigned long offset = READ_ONCE(mm->numa_scan_offset);
 	int seq = READ_ONCE(mm->numa_scan_seq);
 	/* Not jiffies_to_msecs(): 32 bits are 49 days. */
-	u64 since = jiffies64_to_msecs(jiffies - entry->last_scan);
+	u64 since = entry->scans ? jiffies64_to_msecs(jiffies - entry->last_scan) : 0;
 	/* The kernel gives a scan up when mmap_lock is taken, and a period with the scan. */
-	bool lost = seq == entry->scan_seq && mm->numa_scan_offset == entry->offset;
+	bool lost = seq == entry->scan_seq && offset == entry->offset;
 	bool due;
 
 	entry->own_ms = READ_ONCE(task->numa_scan_period);
@@ -120,13 +128,11 @@ static bool scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 		entry->period_ms = numa_trend_period(&entry->trend);
 		due = true;
 	} else {
-		entry->period_ms = numa_quiet_period(&entry->quiet, entry->own_ms, longest);
-		due = lost || !entry->scans ||
-		      numa_is_due(entry->period_ms, entry->own_ms, since);
-		due = numa_account_ask(&entry->account, jiffies64_to_msecs(jiffies),
-				       entry->own_ms, due);
+		entry->period_ms = numa_quiet_period(&entry->quiet, own_ms, longest);
+		due = lost || !entry->scans || numa_is_due(entry->period_ms, own_ms, since);
+		due = numa_account_ask(&entry->account, jiffies64_to_msecs(jiffies), own_ms, due);
 	}
-	trace_numa_decision(task, &entry->counted, entry->own_ms, entry->period_ms, since, due);
+	trace_numa_decision(task, &entry->counted, own_ms, entry->period_ms, since, due);
 	if (!due)
 		return false;
 	/* The kernel takes the time of the next scan from here, and adapts from there on. */
@@ -134,7 +140,7 @@ static bool scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 		WRITE_ONCE(task->numa_scan_period, entry->period_ms);
 	entry->last_scan = jiffies;
 	entry->scan_seq = seq;
-	entry->offset = mm->numa_scan_offset;
+	entry->offset = offset;
 	entry->scans++;
 	lmm_count(&lmm_numa_policy, COUNT_SCANS, 1);
 	return true;
@@ -165,6 +171,7 @@ void numa_on_scan_begin(void)
 	struct mm_struct *mm = task->mm;
 	unsigned long asked;
 	struct numa_mm *entry;
+	u32 own_ms;
 	bool due;
 
 	if (task->flags & PF_EXITING || !mm)
@@ -175,8 +182,9 @@ void numa_on_scan_begin(void)
 		return;
 	}
 	asked = READ_ONCE(mm->numa_next_scan);
+	own_ms = READ_ONCE(task->numa_scan_period);
 	/* A thread without a period gets its first one in the kernel. */
-	if (!asked || time_before(jiffies, asked) || !READ_ONCE(task->numa_scan_period))
+	if (!asked || time_before(jiffies, asked) || !own_ms)
 		return;
 	/* Memory tiering needs every hint fault: other modes than promote would take some away. */
 	if (READ_ONCE(*numa.balancing_mode) != balancing || !in_scope(task, rules) ||
@@ -186,7 +194,7 @@ void numa_on_scan_begin(void)
 		return;
 	}
 	if (pinned) {
-		put_off(mm, asked, READ_ONCE(task->numa_scan_period), COUNT_PINNED);
+		put_off(mm, asked, NUMA_PINNED_JIFFIES, COUNT_PINNED);
 		return;
 	}
 	entry = numa_mm_get(mm);
@@ -200,8 +208,9 @@ void numa_on_scan_begin(void)
 	/* Another thread may have come for the same scan. */
 	due = entry->scans && !time_after(jiffies, entry->last_scan);
 	if (!due)
-		due = scan_decide(entry, mm, task);
+		due = scan_decide(entry, mm, task, own_ms);
 	spin_unlock(&entry->lock);
 	if (!due)
-		put_off(mm, asked, entry->own_ms, COUNT_POSTPONED);
+		put_off(mm, asked, msecs_to_jiffies(min_t(u32, own_ms, NUMA_LOOK_MS)),
+			COUNT_POSTPONED);
 }
