@@ -24,17 +24,20 @@ static void faults_have_a_class(struct kunit *test)
 static void a_window_is_a_difference(struct kunit *test)
 {
 	const struct numa_counts closed = WINDOW(U64_MAX - 49, 7, 9, 9, U64_MAX);
-	struct numa_counts now = WINDOW(49, 7, 9, 8, 4);
+	struct numa_counts now = WINDOW(462, 7, 9, 9, 4);
 	struct numa_counts window;
 
-	/* Counters wrap. */
-	now.pages[NUMA_REMOTE_SHARED] = 9;
+	/* Counters wrap.  One huge page is one fault, and 512 pages. */
+	now.faults = 1;
 	KUNIT_EXPECT_FALSE(test, numa_counts_since(&closed, &now, &window));
-	now.pages[NUMA_LOCAL_PRIVATE]++;
+	now.faults = 99;
+	KUNIT_EXPECT_FALSE(test, numa_counts_since(&closed, &now, &window));
+	now.faults = 100;
 	KUNIT_EXPECT_TRUE(test, numa_counts_since(&closed, &now, &window));
-	KUNIT_EXPECT_EQ(test, window.pages[NUMA_LOCAL_PRIVATE], 100ULL);
+	KUNIT_EXPECT_EQ(test, window.pages[NUMA_LOCAL_PRIVATE], 512ULL);
 	KUNIT_EXPECT_EQ(test, window.moved, 5ULL);
-	KUNIT_EXPECT_EQ(test, numa_faults_of(&window), 100ULL);
+	KUNIT_EXPECT_EQ(test, window.faults, 100ULL);
+	KUNIT_EXPECT_EQ(test, numa_pages_of(&window), 512ULL);
 	KUNIT_EXPECT_EQ(test, numa_remote_share(&window), 0U);
 	KUNIT_EXPECT_EQ(test, numa_remote_share(&(struct numa_counts){ }), 0U);
 	KUNIT_EXPECT_EQ(test, numa_remote_share(&(struct numa_counts)WINDOW(1, 1, 1, 1, 0)), 50U);

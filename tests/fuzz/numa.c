@@ -15,6 +15,7 @@ static void take_counts(struct input *input, struct numa_counts *counts, unsigne
 	for (i = 0; i < NUMA_NR_CLASSES; i++)
 		counts->pages[i] += take(input, bytes);
 	counts->moved += take(input, bytes);
+	counts->faults += take(input, bytes);
 }
 
 /*

@@ -9,12 +9,12 @@
 #include "core.h"
 
 /**
- * numa_faults_of() - pages of hint faults
+ * numa_pages_of() - pages of hint faults
  * @counts: by class
  *
  * Return: the sum.
  */
-u64 numa_faults_of(const struct numa_counts *counts)
+u64 numa_pages_of(const struct numa_counts *counts)
 {
 	u64 sum = 0;
 	int i;
@@ -40,7 +40,8 @@ bool numa_counts_since(const struct numa_counts *closed, const struct numa_count
 	for (i = 0; i < NUMA_NR_CLASSES; i++)
 		window->pages[i] = now->pages[i] - closed->pages[i];
 	window->moved = now->moved - closed->moved;
-	return numa_faults_of(window) >= NUMA_MIN_FAULTS;
+	window->faults = now->faults - closed->faults;
+	return window->faults >= NUMA_MIN_FAULTS;
 }
 
 /**
@@ -53,7 +54,7 @@ u32 numa_remote_share(const struct numa_counts *window)
 {
 	u64 remote = window->pages[NUMA_REMOTE_PRIVATE] + window->pages[NUMA_REMOTE_SHARED];
 
-	return div64_u64(remote * 100, max(numa_faults_of(window), 1ULL));
+	return div64_u64(remote * 100, max(numa_pages_of(window), 1ULL));
 }
 
 /**
@@ -70,7 +71,7 @@ bool numa_quiet_look(struct numa_quiet *quiet, const struct numa_counts *window,
 {
 	u32 share = numa_remote_share(window);
 	bool change = share > quiet->share + NUMA_RISE_POINTS ||
-		      window->moved >= div_u64(numa_faults_of(window), NUMA_MOVED_PART);
+		      window->moved >= div_u64(numa_pages_of(window), NUMA_MOVED_PART);
 
 	if (change)
 		quiet->factor = 1;

@@ -23,7 +23,10 @@
 
 #include <linux/types.h>
 
-/* Least pages of hint faults of a window: "could be a good minimum" (seed series, 2022-02-02). */
+/*
+ * Least hint faults of a window: "could be a good minimum" (seed series, 2022-02-02).  A huge page
+ * is one: all its pages are where one of them is.
+ */
 #define NUMA_MIN_FAULTS		100
 
 /*
@@ -69,10 +72,12 @@ enum numa_class {
  * struct numa_counts - hint faults of an address space, in all or in one window
  * @pages: pages of hint faults, by enum numa_class; a huge page counts all its pages
  * @moved: those of them that the kernel moved to another node
+ * @faults: hint faults
  */
 struct numa_counts {
 	u64 pages[NUMA_NR_CLASSES];
 	u64 moved;
+	u64 faults;
 };
 
 /* Most scans that an account may hold: what was saved long ago is not for a burst of scans. */
@@ -102,7 +107,7 @@ struct numa_quiet {
 
 bool numa_counts_since(const struct numa_counts *closed, const struct numa_counts *now,
 		       struct numa_counts *window);
-u64 numa_faults_of(const struct numa_counts *counts);
+u64 numa_pages_of(const struct numa_counts *counts);
 u32 numa_remote_share(const struct numa_counts *window);
 bool numa_quiet_look(struct numa_quiet *quiet, const struct numa_counts *window, bool ends);
 bool numa_account_ask(struct numa_account *account, u64 now_ms, u32 own_ms, bool due);

@@ -45,6 +45,7 @@ void numa_on_hint_fault(int last_cpupid, int pages, int flags)
 	class = numa_class(flags & TNF_FAULT_LOCAL, is_private(task, last_cpupid));
 	slot = &entry->slot[smp_processor_id() % NUMA_SLOTS];
 	atomic64_add(pages * LMM_ENTRY_EVERY, &slot->pages[class]);
+	atomic64_add(LMM_ENTRY_EVERY, &slot->faults);
 	if (flags & TNF_MIGRATED)
 		atomic64_add(pages * LMM_ENTRY_EVERY, &slot->moved);
 }

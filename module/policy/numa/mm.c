@@ -246,6 +246,7 @@ void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum)
 		for (class = 0; class < NUMA_NR_CLASSES; class++)
 			sum->pages[class] += atomic64_read(&slot->pages[class]);
 		sum->moved += atomic64_read(&slot->moved);
+		sum->faults += atomic64_read(&slot->faults);
 	}
 }
 

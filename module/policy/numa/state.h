@@ -42,6 +42,7 @@
  * struct numa_slot - hint faults of some CPUs
  * @pages: pages of hint faults, by enum numa_class
  * @moved: those of them that the kernel moved; mode promote: promoted
+ * @faults: hint faults
  *
  * CPUs that fault at the same time write to different cache lines, unless there are more CPUs than
  * slots.  Faults are added atomically; counts are never reset.
@@ -49,6 +50,7 @@
 struct numa_slot {
 	atomic64_t pages[NUMA_NR_CLASSES];
 	atomic64_t moved;
+	atomic64_t faults;
 } __aligned(64);
 
 /**
