@@ -117,11 +117,23 @@ static void any_windows_keep_the_period(struct kunit *test)
 	}
 }
 
+/* The kernel's own bounds, but in a large process, whose longest may be below the shortest. */
+static void the_kernel_gets_a_period_back(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, numa_trend_back(100, 60000), 1000U);
+	KUNIT_EXPECT_EQ(test, numa_trend_back(5000, 60000), 5000U);
+	KUNIT_EXPECT_EQ(test, numa_trend_back(5000, 1500), 1500U);
+	KUNIT_EXPECT_EQ(test, numa_trend_back(100, 400), 400U);
+	KUNIT_EXPECT_EQ(test, numa_trend_back(100, 0), 1000U);
+	KUNIT_EXPECT_EQ(test, numa_trend_back(5000, 0), 5000U);
+}
+
 static struct kunit_case numa_trend_core_cases[] = {
 	KUNIT_CASE_PARAM(trace_of_a_process, trend_gen_params),
 	KUNIT_CASE(sums_decay),
 	KUNIT_CASE(the_trend_turns_at_two_windows),
 	KUNIT_CASE(any_windows_keep_the_period),
+	KUNIT_CASE(the_kernel_gets_a_period_back),
 	{ }
 };
 

@@ -75,6 +75,7 @@ static void trend(struct input *input)
 		MUST_BE(trend.rate >= 1 && trend.rate <= 100);
 		MUST(numa_trend_period(&trend), >=, NUMA_PERIOD_MIN_MS);
 		MUST(numa_trend_period(&trend), <=, NUMA_PERIOD_MAX_MS);
+		MUST(numa_trend_back(take(input, 2), 0), >=, NUMA_PERIOD_KERNEL_MS);
 	}
 }
 

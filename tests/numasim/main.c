@@ -437,6 +437,23 @@ static double share(u64 on, u64 off)
 	return (double)on / max(off, 1ULL);
 }
 
+/* Mode period writes the periods of threads: when it is off they are such as the kernel's. */
+static bool try_period(void)
+{
+	static const struct load load = { "period", 4, 8, 60, MIX, .far_pct = 100,
+					  .stuck_pct = 100 };
+	unsigned int i, least = UINT_MAX;
+
+	sim_mode = NUMA_MODE_PERIOD;
+	run(&load, true, 1);
+	sim_mode = NUMA_MODE_QUIET;
+	for (i = 0; i < sim_threads; i++)
+		least = min(least, sim_task[i].numa_scan_period);
+	printf("%s mode period: the shortest period afterwards is %u ms\n",
+	       least >= scan_min() ? "ok" : "not ok", least);
+	return least >= scan_min();
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int number = argc > 1 ? atoi(argv[1]) : 0, i, bad = 0;
@@ -445,6 +462,7 @@ int main(int argc, char **argv)
 
 	for (i = 0; i < ARRAY_SIZE(named); i++)
 		bad += !try(&named[i], named[i].seconds > 1000 ? 4 : MOST_RUNS, seed + i);
+	bad += !try_period();
 	for (i = 0; i < number; i++) {
 		struct load load;
 

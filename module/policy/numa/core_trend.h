@@ -13,6 +13,9 @@
 #ifndef LIVEMM_POLICY_NUMA_CORE_TREND_H
 #define LIVEMM_POLICY_NUMA_CORE_TREND_H
 
+#include <linux/limits.h>
+#include <linux/minmax.h>
+
 #include "core.h"
 
 /* The series' figures: points that a rate may move and be stable, and tenths of private faults. */
@@ -26,6 +29,9 @@
 #define NUMA_PERIOD_FIRST_MS	1000
 #define NUMA_PERIOD_MIN_MS	100
 #define NUMA_PERIOD_MAX_MS	5000
+
+/* The kernel's own shortest period, but in a large process. */
+#define NUMA_PERIOD_KERNEL_MS	1000
 
 /**
  * struct numa_trend - what mode period has learnt of a process; all zeros at first
@@ -67,6 +73,22 @@ void numa_trend_window(struct numa_trend *trend, const struct numa_counts *windo
 static inline u32 numa_trend_period(const struct numa_trend *trend)
 {
 	return trend->period_us ? trend->period_us / 1000 : NUMA_PERIOD_FIRST_MS;
+}
+
+/**
+ * numa_trend_back() - the period of a thread that is left to the kernel again
+ * @period_ms: the period, as mode period may have written it; 0: the kernel has given none yet
+ * @longest_ms: the kernel's longest of the thread; 0: not known yet
+ *
+ * Return: ms, such as the kernel itself may have had.
+ */
+static inline u32 numa_trend_back(u32 period_ms, u32 longest_ms)
+{
+	u32 longest = longest_ms ?: U32_MAX;
+
+	if (!period_ms)
+		return 0;
+	return clamp(period_ms, min(longest, (u32)NUMA_PERIOD_KERNEL_MS), longest);
 }
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_TREND_H */

@@ -4,7 +4,10 @@
  *
  * Entries are made where nothing may sleep, so they come from a pool that a worker fills.
  */
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "state.h"
@@ -97,11 +100,27 @@ static void entry_free(struct rcu_head *rcu)
 	kfree(container_of(rcu, struct numa_mm, rcu));
 }
 
+/*
+ * Mode period is over for a process: its threads get periods that the kernel may have had.  In other
+ * modes nothing is to be put back: a scan is put off by a second at most.
+ */
+static void periods_restore(pid_t tgid)
+{
+	struct task_struct *leader, *task;
+
+	rcu_read_lock();
+	leader = pid_task(find_pid_ns(tgid, &init_pid_ns), PIDTYPE_TGID);
+	if (leader)
+		for_each_thread(leader, task)
+			WRITE_ONCE(task->numa_scan_period,
+				   numa_trend_back(READ_ONCE(task->numa_scan_period),
+						   READ_ONCE(task->numa_scan_period_max)));
+	rcu_read_unlock();
+}
+
 /**
  * numa_mm_remove() - unhash an entry, unless another task has; count its last faults and free it
  * @entry: the entry; no longer used from the end of the present RCU section on
- *
- * Nothing is put back: a scan is put off by NUMA_LOOK_MS at most.
  *
  * Context: process, preemption off.
  */
@@ -124,6 +143,8 @@ void numa_mm_remove(struct numa_mm *entry)
 	numa_mm_sum(entry, &sum);
 	numa_mm_count(entry, &sum);
 	spin_unlock(&entry->lock);
+	if (numa.mode == NUMA_MODE_PERIOD)
+		periods_restore(entry->tgid);
 	lmm_count(&lmm_numa_policy, COUNT_MMS_GONE, 1);
 	/* Not in an RCU callback: the last reference takes locks that interrupts may not take. */
 	if (entry->mm)
