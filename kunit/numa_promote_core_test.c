@@ -33,7 +33,8 @@ static void passes_that_pay_come_soon(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(passes); i++) {
 		faults += passes[i].faults;
 		promoted += passes[i].promoted;
-		KUNIT_EXPECT_EQ_MSG(test, numa_promote_next(&promote, faults, promoted, 1 << 20),
+		KUNIT_EXPECT_EQ_MSG(test, numa_promote_next(&promote, faults, promoted, 1 << 20,
+							    promote.period_ms),
 				    passes[i].period_ms, "pass %d", i);
 	}
 	KUNIT_EXPECT_EQ(test, promote.passes, (u64)ARRAY_SIZE(passes));
@@ -59,7 +60,7 @@ static void calls_are_charged(struct kunit *test)
 static void hot_memory_is_armed_in_time(struct kunit *test)
 {
 	const u32 all = 1 << 20, hot = 1 << 18, rate = 1 << 16;
-	u32 at = 0, cold = 0, second, done = 0, due = 0;
+	u32 at = 0, cold = 0, second, done = 0, due = 0, began = 0;
 	struct numa_promote promote = { };
 	u64 promoted = 0, passes = 0;
 
@@ -68,8 +69,11 @@ static void hot_memory_is_armed_in_time(struct kunit *test)
 
 		if (!at && second < due)
 			continue;
-		if (!at)
-			due = second + numa_promote_next(&promote, promoted, promoted, all) / 1000;
+		if (!at) {
+			due = second + numa_promote_next(&promote, promoted, promoted, all,
+							 1000 * (second - began)) / 1000;
+			began = second;
+		}
 		while (at < all && left >= NUMA_PROMOTE_LEAST) {
 			u32 pages = min3(left, NUMA_PROMOTE_CALL, all - at), armed = 0;
 
@@ -105,7 +109,7 @@ static void circles_come_to_rest(struct kunit *test)
 	struct numa_promote promote = { };
 
 	while (ms < 3600000) {
-		ms += numa_promote_next(&promote, promoted, promoted, resident);
+		ms += numa_promote_next(&promote, promoted, promoted, resident, promote.period_ms);
 		promoted += pass;
 		if (ms <= 300000)
 			early = promoted;
@@ -114,11 +118,29 @@ static void circles_come_to_rest(struct kunit *test)
 	KUNIT_EXPECT_LE(test, ((promoted - early) >> 8) / 3300, 4ULL);
 }
 
+/* A pass may take longer than its period: what was promoted is forgotten with time all the same. */
+static void promoted_pages_are_forgotten_with_time(struct kunit *test)
+{
+	static const struct {
+		u64 since_ms, recent;
+	} passes[] = {
+		{ 1000, 4096 }, { 256000, 2048 }, { 0, 2048 }, { 512000, 0 }, { U64_MAX, 0 },
+	};
+	struct numa_promote promote = { };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(passes); i++) {
+		numa_promote_next(&promote, 4096, 4096, 1 << 20, passes[i].since_ms);
+		KUNIT_EXPECT_EQ_MSG(test, promote.recent, passes[i].recent, "pass %d", i);
+	}
+}
+
 static struct kunit_case numa_promote_core_cases[] = {
 	KUNIT_CASE(passes_that_pay_come_soon),
 	KUNIT_CASE(calls_are_charged),
 	KUNIT_CASE(hot_memory_is_armed_in_time),
 	KUNIT_CASE(circles_come_to_rest),
+	KUNIT_CASE(promoted_pages_are_forgotten_with_time),
 	{ }
 };
 

@@ -87,14 +87,15 @@ static void promote(struct input *input)
 
 	while (input->left) {
 		u32 before = promote.period_ms, period;
-		u64 pages = take(input, 3);
+		u64 pages = take(input, 3), since = take(input, 1 + pages % 8);
 
 		faults += take(input, 4);
 		promoted += take(input, 3);
-		period = numa_promote_next(&promote, faults, promoted, take(input, 4));
+		period = numa_promote_next(&promote, faults, promoted, take(input, 4), since);
 		MUST(period, >=, NUMA_PROMOTE_MIN_MS);
 		MUST(period, <=, max(2 * before, NUMA_PROMOTE_MIN_MS));
 		MUST(period, <=, NUMA_PROMOTE_CIRCLES_MS);
+		MUST(promote.recent, <=, promoted);
 		MUST(numa_promote_charge(left, pages, take(input, 3)), <=, left);
 	}
 }

@@ -14,23 +14,25 @@
  * @faults: pages of hint faults so far
  * @promoted: pages promoted so far
  * @resident: resident pages of the process
+ * @since_ms: time since the pass before began
  *
  * Pages that fault and are not promoted are in use, but not hot enough, or there is no room: to
  * arm them again soon would cost the same faults again.
  *
  * Return: ms from the beginning of this pass to the beginning of the next.
  */
-u32 numa_promote_next(struct numa_promote *promote, u64 faults, u64 promoted,
-		      u64 resident)
+u32 numa_promote_next(struct numa_promote *promote, u64 faults, u64 promoted, u64 resident,
+		      u64 since_ms)
 {
 	u64 paid = promoted - promote->promoted;
 	u64 cost = faults - promote->faults;
-	u64 forgotten = div_u64(promote->recent, NUMA_PROMOTE_FORGET) * promote->period_ms / 1000;
+	u64 forgotten = div_u64(promote->recent * min(since_ms, NUMA_PROMOTE_FORGET_MS),
+				NUMA_PROMOTE_FORGET_MS);
 	bool circles;
 
 	promote->faults = faults;
 	promote->promoted = promoted;
-	promote->recent += paid - min(forgotten, promote->recent);
+	promote->recent += paid - forgotten;
 	circles = promote->recent > resident;
 	/* Nothing is known of the first pass when it begins. */
 	if (!promote->passes++ || (paid >= NUMA_PROMOTE_PAGES &&

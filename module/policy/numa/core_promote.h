@@ -31,11 +31,11 @@
 #define NUMA_PROMOTE_MAX_MS	16000
 
 /*
- * The most while pages go in circles, and seconds after which a page that was promoted is
- * forgotten: so many circles go on as promote one page in NUMA_PROMOTE_FORGET a second.
+ * The most while pages go in circles, and the time after which a page that was promoted is
+ * forgotten: so many circles go on as promote all pages once in that time.
  */
 #define NUMA_PROMOTE_CIRCLES_MS	256000
-#define NUMA_PROMOTE_FORGET	512
+#define NUMA_PROMOTE_FORGET_MS	512000ULL
 
 /*
  * A pass pays when the kernel promoted one page in so many that faulted, and a MiB or more: a
@@ -71,7 +71,8 @@ struct numa_promote {
 	u64 passes;
 };
 
-u32 numa_promote_next(struct numa_promote *promote, u64 faults, u64 promoted, u64 resident);
+u32 numa_promote_next(struct numa_promote *promote, u64 faults, u64 promoted, u64 resident,
+		      u64 since_ms);
 u32 numa_promote_charge(u32 left, u64 pages, u64 armed);
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_PROMOTE_H */

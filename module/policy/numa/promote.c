@@ -54,13 +54,15 @@ static unsigned long part_arm(struct mm_struct *mm, unsigned long at, u32 *left)
 /* A pass begins: was the pass before worth its faults? */
 static void pass_begin(struct numa_mm *entry, u64 resident)
 {
+	unsigned long late = jiffies - entry->promote_due;
 	struct numa_counts sum;
 	u32 next;
 
 	spin_lock(&entry->lock);
 	numa_mm_sum(entry, &sum);
 	/* All pages that fault are of a lower tier: those that moved were promoted. */
-	next = numa_promote_next(&entry->promote, numa_faults_of(&sum), sum.moved, resident);
+	next = numa_promote_next(&entry->promote, numa_pages_of(&sum), sum.moved, resident,
+				 entry->promote.period_ms + jiffies64_to_msecs(late));
 	entry->promote_due = jiffies + msecs_to_jiffies(next);
 	numa_mm_count(entry, &sum);
 	spin_unlock(&entry->lock);
