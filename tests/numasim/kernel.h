@@ -52,8 +52,6 @@
 #define smp_processor_id()	(current->cpu)
 #define atomic_sub_return(i, v)	(atomic_fetch_sub(&(v)->value, i) - (i))
 #define atomic64_add		atomic_add
-#define time_after_eq(a, b)	((long)((a) - (b)) >= 0)
-#define hash_64(value, bits)	((u64)(value) * 0x61C8864680B583EBull >> (64 - (bits)))
 #define msecs_to_jiffies(ms)	((unsigned long)(((u64)(ms) * HZ + 999) / 1000))
 #define jiffies_to_msecs(j)	((u32)((u64)(j) * 1000 / HZ))
 #define jiffies64_to_msecs(j)	((u64)(j) * 1000 / HZ)
@@ -147,9 +145,8 @@ static inline void call_rcu(struct rcu_head *head, void (*function)(struct rcu_h
 	sim_rcu_call = function;
 }
 
-struct cgroup { u64 id; };
+struct cgroup;
 #define task_dfl_cgroup(task)		((struct cgroup *)NULL)
-#define cgroup_id(cgroup)		((cgroup)->id)
 #define cgroup_path(cgroup, buf, len)	(-1)
 
 /* What NUMA balancing keeps of a process and of its threads. */

@@ -26,7 +26,7 @@ bool numa_promote_allowed(const struct task_struct *task)
 	return false;
 }
 
-void numa_promote_seen(struct numa_mm *entry, const struct task_struct *task)
+void numa_promote_kick(void)
 {
 }
 

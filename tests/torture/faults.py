@@ -103,7 +103,7 @@ FAULTS: dict[str, Fault] = {
           "\tspin_unlock(&lmm_state_lock);\n\t(void)flags;\n"),), "debug"),
     "mm_forgotten": Fault(
         "an address space that ends stays in the table", "module/policy/numa/policy.c",
-        (("MM_EXIT, numa_on_mm_exit((void *)LMM_PROBED(0)))", "MM_EXIT, ;)"),),
+        (("MM_EXIT, numa_mm_leave((void *)LMM_PROBED(0)))", "MM_EXIT, ;)"),),
         "debug", nodes=2),
     "lock_kept": Fault(
         "the lock of a list is not released when the list was filled", HANDLERS,

@@ -24,7 +24,7 @@ enum numa_mode {
 	KNOB(MODE, LMM_CHOICE("mode", mode_words, NUMA_MODE_QUIET, "",			\
 		"`quiet`: leave out scans of quiet processes; `period`: the series' "		\
 		"controller; `promote`: scan slow memory that the kernel leaves out"))		\
-	/* The kernel's fastest scan of one process, here of all together. */		\
+	/* A tenth of the kernel's fastest scan of one process. */			\
 	KNOB(PROMOTE_RATE_MB, LMM_UINT("promote_rate_mb", 2, 65536, 256,			\
 		"MiB a second", "what mode `promote` arms at most"))			\
 	KNOB(CGROUPS, LMM_TEXT("cgroups", "paths",					\

@@ -237,12 +237,12 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm)
 }
 
 /**
- * numa_on_mm_exit() - event: an address space ends
- * @mm: the address space; no thread uses @mm any more
+ * numa_mm_leave() - leave an address space to the kernel; also the event that it ends
+ * @mm: the address space
  *
  * Context: process, preemption off.
  */
-void numa_on_mm_exit(struct mm_struct *mm)
+void numa_mm_leave(struct mm_struct *mm)
 {
 	struct numa_mm *entry = numa_mm_find(mm);
 

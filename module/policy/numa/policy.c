@@ -8,19 +8,15 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/hashtable.h>
 #include <linux/limits.h>
 #include <linux/sched/sysctl.h>
 #include <linux/seq_file.h>
-#include <linux/shmem_fs.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "compat/compat.h"
 #include "flow/events.h"
 #include "flow/probe.h"
 #include "hook/hook.h"
-#include "policy/common/zones.h"
 #include "state.h"
 
 #define CREATE_TRACE_POINTS
@@ -102,13 +98,6 @@ static const char *why_of(const struct numa_mm *entry)
 	return entry->quiet.factor > 1 ? "quiet" : "changed";
 }
 
-static void entry_show(struct seq_file *m, const struct numa_mm *entry)
-{
-	seq_printf(m, "%-8d%-16s%10u%8u%8u%9u%8u  %s\n", entry->tgid, entry->comm,
-		   entry->period_ms, entry->own_ms, entry->remote, entry->windows, entry->scans,
-		   why_of(entry));
-}
-
 static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	struct numa_mm *entry;
@@ -128,7 +117,9 @@ static void numa_state_show(struct lmm_policy *policy, struct seq_file *m)
 		if (promotes)
 			numa_promote_show(m, entry);
 		else if (entry->own_ms)
-			entry_show(m, entry);
+			seq_printf(m, "%-8d%-16s%10u%8u%8u%9u%8u  %s\n", entry->tgid, entry->comm,
+				   entry->period_ms, entry->own_ms, entry->remote,
+				   entry->windows, entry->scans, why_of(entry));
 		spin_unlock(&entry->lock);
 	}
 	rcu_read_unlock();
@@ -146,29 +137,20 @@ static void scope_show(struct lmm_policy *policy, char *why, size_t len)
 static void numa_reason_show(struct lmm_policy *policy, char *why, size_t len)
 {
 	bool promotes = numa.mode == NUMA_MODE_PROMOTE;
+	int balancing = READ_ONCE(*numa.balancing_mode);
 
-	switch (READ_ONCE(*numa.balancing_mode)) {
-	case NUMA_BALANCING_NORMAL:
-		if (promotes)
-			scnprintf(why, len, "hands off: kernel.numa_balancing is not 2");
-		break;
-	case NUMA_BALANCING_DISABLED:
+	if (balancing == NUMA_BALANCING_DISABLED)
 		scnprintf(why, len, "nothing to do: kernel.numa_balancing is 0");
-		break;
-	case NUMA_BALANCING_MEMORY_TIERING:
-		if (promotes)
-			break;
-		fallthrough;
-	default:
-		scnprintf(why, len, promotes ? "hands off: kernel.numa_balancing is not 2" :
-			  "hands off: kernel.numa_balancing is set for memory tiering");
-	}
-	if (!why[0])
+	else if (promotes && balancing != NUMA_BALANCING_MEMORY_TIERING)
+		scnprintf(why, len, "hands off: kernel.numa_balancing is not 2");
+	else if (!promotes && balancing != NUMA_BALANCING_NORMAL)
+		scnprintf(why, len, "hands off: kernel.numa_balancing is set for memory tiering");
+	else
 		scope_show(policy, why, len);
 }
 
 LMM_ON_KPROBE(NUMA, SCAN_BEGIN, numa_on_scan_begin())
-LMM_ON_KPROBE(NUMA, MM_EXIT, numa_on_mm_exit((void *)LMM_PROBED(0)))
+LMM_ON_KPROBE(NUMA, MM_EXIT, numa_mm_leave((void *)LMM_PROBED(0)))
 
 static const struct lmm_subscription numa_subscriptions[] = {
 	LMM_USES_BPF_LINKS,

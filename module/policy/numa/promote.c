@@ -21,7 +21,6 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
-#include "comm.h"
 #include "hook/kcall.h"
 #include "state.h"
 #include "suits.h"
@@ -198,18 +197,12 @@ bool numa_promote_allowed(const struct task_struct *task)
 }
 
 /**
- * numa_promote_seen() - the kernel would scan an address space, so the process runs
- * @entry: the entry
- * @task: current, a thread of the process
+ * numa_promote_kick() - the kernel would scan an address space, so there is work
  *
  * Context: process, preemption off.
  */
-void numa_promote_seen(struct numa_mm *entry, const struct task_struct *task)
+void numa_promote_kick(void)
 {
-	spin_lock(&entry->lock);
-	entry->tgid = task->tgid;
-	lmm_comm(entry->comm, task->group_leader);
-	spin_unlock(&entry->lock);
 	lmm_worker_kick(&numa.promoter);
 }
 

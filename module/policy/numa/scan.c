@@ -7,12 +7,11 @@
  * writes nothing but mm->numa_next_scan: a scan that is not due is put off by NUMA_LOOK_MS, or by a
  * period of the kernel's if that is less.  So a thread for which the kernel has a short period
  * asks again soon, whoever asked before; and when the policy goes off, nothing is to be put back.
- * Mode period gives the thread that asks the period of the process.  The kernel adapts that
- * period with each pass, within the kernel's own bounds, also when the policy is off again.
+ * Mode period gives the thread that asks the period of the process, which the kernel adapts with
+ * each pass; numa_mm_remove() ends that.
  */
 #include <linux/cgroup.h>
 #include <linux/cpuset.h>
-#include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/nodemask.h>
@@ -53,26 +52,14 @@ static bool cgroup_listed(struct cgroup *cgroup, const char *cgroups)
 }
 
 /* Does the knob cgroups take in the process?  The cgroup of the first thread decides. */
-static bool in_scope(const struct task_struct *task, struct numa_rules *rules)
+static bool in_scope(const struct task_struct *task, const struct numa_rules *rules)
 {
-	struct cgroup *cgroup;
-	u64 id, known;
-	u64 *slot;
-
 	if (!rules->cgroups[0])
 		return true;
-	cgroup = task_dfl_cgroup(task->group_leader);
-	/* The answer can be kept: a cgroup (v2) keeps its path, and an id is never reused. */
-	id = cgroup_id(cgroup) << 1;
-	slot = &rules->scope[hash_64(id, NUMA_SCOPE_BITS)];
-	known = READ_ONCE(*slot);
-	if ((known & ~1ULL) != id) {
-		known = id | cgroup_listed(cgroup, rules->cgroups);
-		WRITE_ONCE(*slot, known);
-		if (known & 1)
-			WRITE_ONCE(numa.scope_met, true);
-	}
-	return known & 1;
+	if (!cgroup_listed(task_dfl_cgroup(task->group_leader), rules->cgroups))
+		return false;
+	WRITE_ONCE(numa.scope_met, true);
+	return true;
 }
 
 /* Put the scan off, unless mm->numa_next_scan is no longer @asked. */
@@ -120,9 +107,7 @@ static bool scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	bool lost = seq == entry->scan_seq && offset == entry->offset;
 	bool due;
 
-	entry->own_ms = READ_ONCE(task->numa_scan_period);
-	entry->tgid = task->tgid;
-	lmm_comm(entry->comm, task->group_leader);
+	entry->own_ms = own_ms;
 	window_look(entry, seq);
 	if (numa.mode == NUMA_MODE_PERIOD) {
 		entry->period_ms = numa_trend_period(&entry->trend);
@@ -146,15 +131,6 @@ static bool scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	return true;
 }
 
-/* Leave an address space to the kernel. */
-static void mm_leave(struct mm_struct *mm)
-{
-	struct numa_mm *entry = numa_mm_find(mm);
-
-	if (entry)
-		numa_mm_remove(entry);
-}
-
 /**
  * numa_on_scan_begin() - event: a thread may be about to scan its address space
  *
@@ -162,7 +138,7 @@ static void mm_leave(struct mm_struct *mm)
  */
 void numa_on_scan_begin(void)
 {
-	struct numa_rules *rules = rcu_dereference_sched(numa.rules);
+	const struct numa_rules *rules = rcu_dereference_sched(numa.rules);
 	bool promotes = numa.mode == NUMA_MODE_PROMOTE;
 	int balancing = promotes ? NUMA_BALANCING_MEMORY_TIERING : NUMA_BALANCING_NORMAL;
 	/* NUMA balancing cannot move the memory of such a process. */
@@ -178,7 +154,7 @@ void numa_on_scan_begin(void)
 		return;
 	/* Also where no scan is asked for: 7.2 asks for none of a process that was bound. */
 	if (promotes && pinned) {
-		mm_leave(mm);
+		numa_mm_leave(mm);
 		return;
 	}
 	asked = READ_ONCE(mm->numa_next_scan);
@@ -190,7 +166,7 @@ void numa_on_scan_begin(void)
 	if (READ_ONCE(*numa.balancing_mode) != balancing || !in_scope(task, rules) ||
 	    (promotes && !numa_promote_allowed(task))) {
 		lmm_count(&lmm_numa_policy, COUNT_OUT_OF_SCOPE, 1);
-		mm_leave(mm);
+		numa_mm_leave(mm);
 		return;
 	}
 	if (pinned) {
@@ -200,17 +176,16 @@ void numa_on_scan_begin(void)
 	entry = numa_mm_get(mm);
 	if (!entry)
 		return;
-	if (promotes) {
-		numa_promote_seen(entry, task);
-		return;
-	}
 	spin_lock(&entry->lock);
+	entry->tgid = task->tgid;
+	lmm_comm(entry->comm, task->group_leader);
 	/* Another thread may have come for the same scan. */
-	due = entry->scans && !time_after(jiffies, entry->last_scan);
-	if (!due)
-		due = scan_decide(entry, mm, task, own_ms);
+	due = promotes || (entry->scans && !time_after(jiffies, entry->last_scan)) ||
+	      scan_decide(entry, mm, task, own_ms);
 	spin_unlock(&entry->lock);
-	if (!due)
+	if (promotes)
+		numa_promote_kick();
+	else if (!due)
 		put_off(mm, asked, msecs_to_jiffies(min_t(u32, own_ms, NUMA_LOOK_MS)),
 			COUNT_POSTPONED);
 }

@@ -34,10 +34,6 @@
 /* Slots of an address space. */
 #define NUMA_SLOTS	16
 
-/* Cgroups for which the answer of the knob cgroups is cached. */
-#define NUMA_SCOPE_BITS	6
-#define NUMA_SCOPES	BIT(NUMA_SCOPE_BITS)
-
 /**
  * struct numa_slot - hint faults of some CPUs
  * @pages: pages of hint faults, by enum numa_class
@@ -63,8 +59,7 @@ struct numa_slot {
  * @promote_due: jiffies when that pass may begin; both are the worker's alone
  * @rcu: frees the entry
  * @id: mm->context.ctx_id, never reused
- * @lock: protects the members that follow; taken in process context only; the lock of the pool, and
- *	those of the kernel's workqueue, are taken under the lock
+ * @lock: protects the members that follow; taken in process context only
  * @counted: faults already added to the policy's counters
  * @closed: faults when the last window ended
  * @quiet: mode quiet: how quiet the process is
@@ -118,14 +113,11 @@ struct numa_mm {
  * @rcu: frees the rules
  * @promote_rate_mb: MiB a second that mode promote arms
  * @cgroups: paths with ':' between; empty: all processes
- * @scope: cached answers by the hash of the cgroup id: the id, and in the lowest bit
- *	whether the cgroup is in scope; 0: no answer
  */
 struct numa_rules {
 	struct rcu_head rcu;
 	u32 promote_rate_mb;
 	char cgroups[LMM_TEXT_LEN];
-	u64 scope[NUMA_SCOPES];
 };
 
 /**
@@ -167,7 +159,7 @@ struct numa_mm *numa_mm_get(struct mm_struct *mm);
 void numa_mm_remove(struct numa_mm *entry);
 void numa_mm_sum(const struct numa_mm *entry, struct numa_counts *sum);
 void numa_mm_count(struct numa_mm *entry, const struct numa_counts *sum);
-void numa_on_mm_exit(struct mm_struct *mm);
+void numa_mm_leave(struct mm_struct *mm);
 
 /**
  * numa_mm_find() - the entry of an address space
@@ -194,7 +186,7 @@ void numa_on_hint_fault(int last_cpupid, int pages, int flags);
 void numa_promote_start(void);
 void numa_promote_stop(void);
 bool numa_promote_allowed(const struct task_struct *task);
-void numa_promote_seen(struct numa_mm *entry, const struct task_struct *task);
+void numa_promote_kick(void);
 void numa_promote_show(struct seq_file *m, const struct numa_mm *entry);
 
 /* scan.c */
