@@ -13,12 +13,10 @@
 #define NSEC_PER_MSEC		1000000L
 #define TICK_NSEC		(1000000000L / HZ)
 #define PATH_MAX		4096
-#define MAX_JIFFY_OFFSET	((LONG_MAX >> 1) - 1)
 #define TASK_COMM_LEN		16
 #define NODES			2
 
 #define PF_EXITING		1
-#define PF_KTHREAD		2
 #define TNF_MIGRATED		0x01
 #define TNF_FAULT_LOCAL		0x08
 #define TNF_MIGRATE_FAIL	0x10
@@ -31,43 +29,20 @@
 #define cpupid_to_pid(cpupid)	((cpupid) & LAST__PID_MASK)
 
 #define __SPIN_LOCK_UNLOCKED(name)	{ ATOMIC_FLAG_INIT }
-#define DEFINE_SPINLOCK(name)	spinlock_t name = { ATOMIC_FLAG_INIT }
 #define cond_resched()		((void)0)
 #define __aligned(n)		__attribute__((aligned(n)))
 #define __GFP_NOWARN		0
-#define GFP_ATOMIC		0
-#define noinline
-#define lockdep_assert_held(lock)	((void)(lock))
 #define DECLARE_PER_CPU(type, name)	extern type name
-#define smp_load_acquire(at)	READ_ONCE(*(at))
-#define smp_store_release(at, value) WRITE_ONCE(*(at), value)
-#define smp_mb__before_atomic()	((void)0)
 #define rcu_read_lock()		((void)0)
 #define rcu_read_unlock()	((void)0)
 #define rcu_dereference_sched(at) (at)
-#define rcu_dereference(at)	(at)
 #define preempt_disable()	((void)0)
 #define preempt_enable()	((void)0)
 #define preemptible()		false
 #define smp_processor_id()	(current->cpu)
-#define atomic_sub_return(i, v)	(atomic_fetch_sub(&(v)->value, i) - (i))
 #define atomic64_add		atomic_add
 #define msecs_to_jiffies(ms)	((unsigned long)(((u64)(ms) * HZ + 999) / 1000))
-#define jiffies_to_msecs(j)	((u32)((u64)(j) * 1000 / HZ))
 #define jiffies64_to_msecs(j)	((u64)(j) * 1000 / HZ)
-
-static inline bool test_bit(unsigned long n, const unsigned long *word)
-{
-	return READ_ONCE(*word) & BIT(n);
-}
-
-static inline bool test_and_clear_bit(unsigned long n, unsigned long *word)
-{
-	bool was = test_bit(n, word);
-
-	clear_bit(n, word);
-	return was;
-}
 
 struct hlist_node { struct hlist_node *next, **pprev; };
 struct hlist_head { struct hlist_node *first; };
@@ -76,7 +51,6 @@ struct hlist_head { struct hlist_node *first; };
 #define HASH_SIZE(name)			ARRAY_SIZE(name)
 #define hash_init(table)		memset(table, 0, sizeof(table))
 #define hlist_unhashed(node)		(!(node)->pprev)
-#define hlist_unhashed_lockless		hlist_unhashed
 #define hlist_entry_safe(ptr, type, member) \
 	({ struct hlist_node *hlist_ptr = (ptr); \
 	   hlist_ptr ? container_of(hlist_ptr, type, member) : NULL; })
@@ -102,18 +76,12 @@ static inline void hlist_del_init_rcu(struct hlist_node *node)
 }
 
 #define list_del_init(item)	do { list_del(item); INIT_LIST_HEAD(item); } while (0)
-#define list_first_entry_or_null(head, type, member) \
-	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 
 /* The other has nothing to call. */
 #define work_struct sim_work
 struct work_struct { void (*call)(struct work_struct *work); };
-struct workqueue_struct;
-struct delayed_work { struct work_struct work; };
-struct irq_work { int unused; };
-struct notifier_block { int unused; };
 struct seq_file;
-struct lmm_worker { struct delayed_work pass; };
+struct lmm_worker { int unused; };
 
 #define INIT_WORK(work, function)	((work)->call = (function))
 #define cancel_work_sync(work)		((void)(work))
@@ -155,13 +123,6 @@ struct mm_struct {
 	unsigned long numa_next_scan;
 	unsigned long numa_scan_offset;
 	int numa_scan_seq;
-	bool mmap_lock;
-	unsigned long rss;
-};
-
-struct vm_area_struct {
-	struct mm_struct *vm_mm;
-	unsigned long vm_start, vm_end;
 };
 
 struct task_struct {
@@ -192,11 +153,8 @@ extern unsigned long jiffies;
 extern unsigned int sim_threads;
 extern struct task_struct sim_task[];
 
-#define down_read_trylock(lock)		(!*(lock))
-#define up_read(lock)			((void)(lock))
 #define mmgrab(mm)			((void)(mm))
 #define mmdrop(mm)			((void)(mm))
-#define get_mm_rss(mm)			((mm)->rss)
 #define nodes_weight(mask)		(mask)
 #define cpuset_current_mems_allowed	(current->bound ? 1 : NODES)
 /* There is one process. */

@@ -49,7 +49,7 @@ struct load {
 enum claim { SAVES = 1, LOCAL_SOON = 2 };
 
 struct figures {
-	u64 faults, flushes, flips, updates, remote_sum, moved;
+	u64 faults, flushes, flips, remote_sum;
 	unsigned int looks, phases, gap_s, longest_s;
 	double to_local;
 	bool ends_local;
@@ -79,7 +79,6 @@ static void set_up(const struct load *load, bool policy)
 	jiffies = 100000;
 	sim.last_scan = jiffies;
 	sim_mm.context.ctx_id = 7;
-	sim_mm.rss = sim.pages;
 	for (i = 0; i < load->threads; i++) {
 		struct task_struct *task = &sim_task[i];
 
@@ -220,10 +219,8 @@ static struct figures run(const struct load *load, bool policy, u64 seed)
 	f.phases = phase + 1;
 	f.to_local = sum / f.phases;
 	f.faults = sim.hint_faults;
-	f.updates = sim.updates;
 	f.flushes = sim.flushes;
 	f.flips = sim.flips;
-	f.moved = sim.moved;
 	f.longest_s = sim.longest_ms / 1000;
 	if (policy)
 		policy_end();

@@ -34,7 +34,7 @@ static struct {
 	unsigned int active;
 	bool grouped;
 	/* Measured. */
-	u64 hint_faults, hint_remote, updates, flushes, scans, passes, flips, moved, asks;
+	u64 hint_faults, flushes, flips;
 	unsigned long last_scan;
 	unsigned int longest_ms;	/* the kernel's longest period, of any thread */
 	bool policy;
@@ -289,14 +289,11 @@ static void hint_fault(struct task_struct *task, struct page *page)
 	sim.hint_faults++;
 	if (page->node == to)
 		flags |= TNF_FAULT_LOCAL;
-	else
-		sim.hint_remote++;
 	node = page->node;
 	if (moves && !page->stuck) {
 		page->node = to;
 		node = to;
 		flags |= TNF_MIGRATED;
-		sim.moved++;
 	} else if (moves) {
 		flags |= TNF_MIGRATE_FAIL;
 	}
@@ -319,7 +316,6 @@ static unsigned long arm_pages(unsigned long from, unsigned long to)
 		updated++;
 	}
 	sim.armed += updated;
-	sim.updates += updated;
 	sim.flushes += !!updated;
 	return updated;
 }
@@ -328,7 +324,6 @@ static void pass_ends(void)
 {
 	sim_mm.numa_scan_seq++;
 	sim_mm.numa_scan_offset = 0;
-	sim.passes++;
 }
 
 static void scan(struct task_struct *task)
@@ -336,7 +331,6 @@ static void scan(struct task_struct *task)
 	long pages = (long)sim.scan_size << (20 - PAGE_SHIFT), most = pages * 8;
 	unsigned long at, next;
 
-	sim.asks++;
 	current = task;
 	if (sim.policy)
 		hook_scan_begin();
@@ -351,9 +345,6 @@ static void scan(struct task_struct *task)
 	next = jiffies + msecs_to_jiffies(task->numa_scan_period);
 	sim_mm.numa_next_scan = next ?: 1;
 	task->node_stamp += 2 * TICK_NSEC;
-	if (sim_mm.mmap_lock)
-		return;
-	sim.scans++;
 	sim.last_scan = jiffies;
 	at = sim_mm.numa_scan_offset;
 	while (pages > 0 && most > 0 && at < sim.pages) {
