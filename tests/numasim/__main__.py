@@ -1,24 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Policy numa beside a model of the kernel: python3 -m tests.numasim [NUMBER [SEED [RUNS]]]
 
+python3 -m tests.numasim --without PART [NUMBER [SEED [RUNS]]]: what a part of mode quiet is good for
+
 The policy's glue and cores are compiled as they are, in user space.  model.c does what the kernel
 does at ticks, scans and hint faults, for one process.  main.c has loads with a name, and makes
 NUMBER loads at random.  Each load runs with and without the policy, and figures are compared.
 """
 
+import argparse
 import re
-import sys
+import shutil
 from pathlib import Path
 
 from guests.command import call, complaint
-from guests.report import BUILD, ROOT, Stage, main_guard
+from guests.report import BUILD, ROOT, Stage, main_guard, say
 from tests.userspace import SANITIZED
 
 HERE = Path(__file__).parent
 WORK = BUILD / "numasim"
-PROGRAM = WORK / "numasim"
 #: Loads at random, and the first seed.
 NUMBER, SEED = 100, 1
+#: Parts of mode quiet: a text of a file of the policy, and what stands there without the part.
+PARTS = {
+    "factor": ("core.h", "#define NUMA_FACTOR_MAX\t\t4", "#define NUMA_FACTOR_MAX\t\t2"),
+    "longest": ("core.h", "#define NUMA_LONGEST\t\t2", "#define NUMA_LONGEST\t\t1"),
+    "look": ("scan.c", "#define NUMA_LOOK_MS\t1000", "#define NUMA_LOOK_MS\tU32_MAX"),
+    "account": ("core.c", "if (!due || !account->credit)", "if (!due)"),
+    "rise": ("core.c", "share > quiet->share + NUMA_RISE_POINTS ||", "false ||"),
+    "moved": ("core.c", "window->moved >= div_u64(numa_pages_of(window), NUMA_MOVED_PART)",
+              "false"),
+    "at_once": ("scan.c", "if (!numa_counts_since(&entry->closed, &sum, &window))",
+                "if (!numa_counts_since(&entry->closed, &sum, &window) || !ends)"),
+}
 #: Headers of ours that need more of the kernel than the simulation has.
 NOT_OURS = ("compat/compat.h", "policy/common/worker.h", "trace/define_trace.h")
 _INCLUDE = re.compile(r"^#include <((?:linux|asm)/[\w/]+\.h)>", re.MULTILINE)
@@ -36,26 +50,39 @@ def stand_ins(sources: list[Path]) -> None:
         header.write_text(f'{real}#include "{HERE}/kernel.h"\n', encoding="utf-8")
 
 
-def build() -> str:
+def build(without: str | None) -> str:
     """Compile the program; what the compiler complains of, or ""."""
-    sources = [*HERE.glob("*.[ch]"), *ROOT.glob("kunit/user/*.h"), *ROOT.glob("module/**/*.[ch]")]
-    newest = max(source.stat().st_mtime for source in sources)
-    if PROGRAM.exists() and PROGRAM.stat().st_mtime > newest:
-        return ""
-    stand_ins(sources)
+    stand_ins([*HERE.glob("*.[ch]"), *ROOT.glob("kunit/user/*.h"), *ROOT.glob("module/**/*.[ch]")])
+    sources = WORK / "module"
+    shutil.rmtree(sources, ignore_errors=True)
+    if without:
+        file, old, new = PARTS[without]
+        folder = sources / "policy/numa"
+        shutil.copytree(ROOT / "module/policy/numa", folder)
+        text = (folder / file).read_text("utf-8")
+        if text.count(old) != 1:
+            return f"{file} has this {text.count(old)} times: {old}"
+        (folder / file).write_text(text.replace(old, new), "utf-8")
     flags = [flag for flag in SANITIZED if flag != "-O1"]
-    argv: list[str | Path] = ["gcc-12", *flags, "-O2", "-I", WORK / "include", "-I",
-                              ROOT / "module", HERE / "main.c", "-o", PROGRAM]
+    argv: list[str | Path] = ["gcc-12", *flags, "-O2", "-I", WORK / "include", "-I", sources,
+                              "-I", ROOT / "module", HERE / "main.c", "-o", WORK / "numasim"]
     return complaint(argv, log=WORK / "build.log")
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(prog="tests.numasim")
+    parser.add_argument("--without", choices=PARTS)
+    parser.add_argument("words", nargs="*", default=[str(NUMBER), str(SEED)])
+    args = parser.parse_args()
+    words = args.words
     stage = Stage("numasim")
     WORK.mkdir(parents=True, exist_ok=True)
-    if stage.run("policy and model build without a warning", build):
-        words = sys.argv[1:] or [str(NUMBER), str(SEED)]
-        status, text = call([PROGRAM, *words], log=WORK / "numasim.log", check=False)
+    if stage.run("policy and model build without a warning", lambda: build(args.without)):
+        status, text = call([WORK / "numasim", *words], log=WORK / "numasim.log", check=False)
         lines = text.splitlines()
+        if args.without:
+            say(text)
+            return 0
         notes = "\n".join(line for line in lines if line.startswith("#"))
         for line in lines:
             if found := _LINE.match(line):
