@@ -26,7 +26,6 @@ PARTS = {
     "factor": ("core.h", "#define NUMA_FACTOR_MAX\t\t4", "#define NUMA_FACTOR_MAX\t\t2"),
     "longest": ("core.h", "#define NUMA_LONGEST\t\t2", "#define NUMA_LONGEST\t\t1"),
     "look": ("scan.c", "#define NUMA_LOOK_MS\t1000", "#define NUMA_LOOK_MS\tU32_MAX"),
-    "account": ("core.c", "if (!due || !account->credit)", "if (!due)"),
     "rise": ("core.c", "share > quiet->share + NUMA_RISE_POINTS ||", "false ||"),
     "moved": ("core.c", "window->moved >= div_u64(numa_pages_of(window), NUMA_MOVED_PART)",
               "false"),

@@ -16,6 +16,8 @@
 #   spaces_dead                  processes with an entry that are no more
 #   scanned_rows                 what the kernel keeps of the loads' scans: process, shortest and
 #                                longest period, next scan in ms
+#   kernel_rates PID SECONDS     numa_pte_updates and numa_hint_faults of /proc/vmstat in a second
+#                                of CPU time of a process, over so many guest seconds
 #   growth SECONDS CMD...        by how much a number grows in so many guest seconds
 
 NUMA=$LMM_DBG/numa
@@ -87,6 +89,16 @@ left_out() {
 	_scans=$(counter scans numa) _put_off=$(counter postponed numa)
 	sleep "$1"
 	echo $(($(counter scans numa) - _scans)) $(($(counter postponed numa) - _put_off))
+}
+
+# A thread asks for a scan by the CPU time that it has had.
+cpu_ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+kernel_rates() {
+	_ticks=$(cpu_ticks "$1") _updates=$(vmstat numa_pte_updates) _faults=$(vmstat numa_hint_faults)
+	sleep "$2"
+	_updates=$(($(vmstat numa_pte_updates) - _updates)) _faults=$(($(vmstat numa_hint_faults) - _faults))
+	_ticks=$(($(cpu_ticks "$1") - _ticks + 1))
+	echo $((_updates * 100 / _ticks)) $((_faults * 100 / _ticks))
 }
 
 growth() {

@@ -5,8 +5,8 @@
 # nodes: 2
 # args: transparent_hugepage=never
 #
-# Every hint fault is counted in its class, a quiet process is scanned less often, and memory that is
-# bound to one node not at all.
+# Every hint fault is counted in its class, a quiet process is scanned less often, also as the kernel
+# counts, and memory that is bound to one node not at all.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_numa.sh"
 
@@ -19,6 +19,9 @@ need lmm_load
 check "the policy is supported" grep -qx yes "$NUMA/supported"
 hint_start -p own
 check "the kernel scans" wait_for 60 grown "$(vmstat numa_hint_faults)" vmstat numa_hint_faults
+# Until its memory is local, and its period the kernel's longest.
+sleep 10
+off=$(kernel_rates "$hint" 20)
 hints_stop
 
 need write_to "$trace/events/livemm/numa_decision/enable" 1
@@ -67,9 +70,13 @@ check "the address space is in state" wait_for 60 space_known "$hint"
 # At most twice the kernel's longest, which is 200 ms for each thread that shares memory.
 check "a stable load is scanned more rarely" wait_for 120 quiet_known
 check "and the kernel's own period stays as it was" test "$(space_field "$hint" 4)" -le 1000
-figures=$(left_out 20)
-note "in 20 s ${figures% *} scans, ${figures#* } put off; $(space_rows "$hint")"
-check "and a part of its scans is left out" test "${figures#* }" -gt 0
+on=$(kernel_rates "$hint" 20)
+note "in a second of the load without and with: ${off% *} and ${on% *} entries armed," \
+	"${off#* } and ${on#* } hint faults; $(space_rows "$hint")"
+check "the kernel arms less by a quarter" test "$((${on% *} * 4))" -le "$((${off% *} * 3))"
+check "and has fewer hint faults by a quarter" test "$((${on#* } * 4))" -le "$((${off#* } * 3))"
+first=$(sed -n "s/.*numa_decision: tgid=$hint .* since_ms=\([0-9]*\) .*/\1/p" "$trace/trace" | head -n 1)
+same "before the first scan no time is said to have passed" "$first" 0
 need write_to "$NUMA/cgroups" /nowhere
 check "a process that is not in scope is left alone" wait_for 30 space_unknown "$hint"
 need write_to "$NUMA/config" "cgroups="

@@ -14,6 +14,8 @@
 # Columns of scanned_rows.  The kernel's floor is 100 ms, with the default size of a scan;
 # its ceiling is that of the sysctl times the threads that share memory; mode period's is 5000 ms.
 periods_own() { scanned_rows | awk '$2 < 100 || $3 > 5000 { wrong = 1 } END { exit wrong || !NR }'; }
+# After mode period: the sysctl's shortest is 200 ms.
+periods_back() { scanned_rows | awk '$2 < 200 { wrong = 1 } END { exit wrong || !NR }'; }
 next_own() { scanned_rows | awk '$4 > 3000 { wrong = 1 } END { exit wrong || !NR }'; }
 # Passes of mode promote over all address spaces.
 promotion_passes() { space_rows | awk '{ sum += $4 } END { print sum + 0 }'; }
@@ -95,8 +97,10 @@ swap=$hint
 hint_start -p shared -m 4
 shared=$hint
 need lmm_load policies=numa:enabled=1,mode=period
-check "mode period scans" wait_for 60 grown 0 counter scans numa
+check "mode period knows the loads" wait_for 60 space_known "$swap"
+check "and scans" wait_for 60 space_known "$shared"
 check "rmmod under faults, mode period" rmmod livemm
+check "no thread keeps a period shorter than the kernel's" periods_back
 check "the next scan is the kernel's, in the end" next_own
 check "the kernel scans on" wait_for 60 grown "$(vmstat numa_pte_updates)" vmstat numa_pte_updates
 check "and the loads are alive" kill -0 "$swap" "$shared"

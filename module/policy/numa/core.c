@@ -84,27 +84,6 @@ bool numa_quiet_look(struct numa_quiet *quiet, const struct numa_counts *window,
 }
 
 /**
- * numa_account_ask() - a thread asks for a scan
- * @account: of the process; all zeros at first
- * @now_ms: the time
- * @own_ms: the kernel's period of the thread
- * @due: the scan is due
- *
- * Return: true if the scan is made.
- */
-bool numa_account_ask(struct numa_account *account, u64 now_ms, u32 own_ms, bool due)
-{
-	if (now_ms >= account->next_ms) {
-		account->next_ms = now_ms + own_ms;
-		account->credit = min(account->credit + 1, NUMA_CREDIT_MAX);
-	}
-	if (!due || !account->credit)
-		return false;
-	account->credit--;
-	return true;
-}
-
-/**
  * numa_quiet_period() - the period of a process
  * @quiet: of the process
  * @own_ms: the kernel's period of the thread that asks

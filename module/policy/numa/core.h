@@ -8,9 +8,8 @@
  * A window is a pass over the address space.  The kernel's own signs work on as they are: a thread
  * that leaves its preferred node gets a short period from the kernel, and so soon has a scan.
  *
- * An account bounds the scans of a process: each scan that the kernel alone would make now is worth
- * one, and each scan costs one.  A thread may so have a scan at once that the kernel would still
- * keep waiting for the end of another thread's period, but never are there more scans.
+ * A scan that is put off leaves other threads free to ask, where a scan keeps them waiting for the
+ * period of the thread that scanned.  So a thread of a short period may have scans sooner.
  *
  * A hint fault is local when the page is on the node of the CPU that faulted, otherwise remote.  A
  * fault is private when the same thread had the last fault on the page, otherwise shared.
@@ -80,19 +79,6 @@ struct numa_counts {
 	u64 faults;
 };
 
-/* Most scans that an account may hold: what was saved long ago is not for a burst of scans. */
-#define NUMA_CREDIT_MAX		4U
-
-/**
- * struct numa_account - scans of a process that the kernel would have made
- * @credit: those that were left out, at most NUMA_CREDIT_MAX
- * @next_ms: when the kernel would scan again, at the earliest
- */
-struct numa_account {
-	u32 credit;
-	u64 next_ms;
-};
-
 /**
  * struct numa_quiet - how quiet a process is; all zeros at first
  * @factor: factor of the kernel's period; 0 is 1
@@ -110,7 +96,6 @@ bool numa_counts_since(const struct numa_counts *closed, const struct numa_count
 u64 numa_pages_of(const struct numa_counts *counts);
 u32 numa_remote_share(const struct numa_counts *window);
 bool numa_quiet_look(struct numa_quiet *quiet, const struct numa_counts *window, bool ends);
-bool numa_account_ask(struct numa_account *account, u64 now_ms, u32 own_ms, bool due);
 u32 numa_quiet_period(const struct numa_quiet *quiet, u32 own_ms, u32 longest_ms);
 
 /**

@@ -115,7 +115,6 @@ static bool scan_decide(struct numa_mm *entry, struct mm_struct *mm, struct task
 	} else {
 		entry->period_ms = numa_quiet_period(&entry->quiet, own_ms, longest);
 		due = lost || !entry->scans || numa_is_due(entry->period_ms, own_ms, since);
-		due = numa_account_ask(&entry->account, jiffies64_to_msecs(jiffies), own_ms, due);
 	}
 	trace_numa_decision(task, &entry->counted, own_ms, entry->period_ms, since, due);
 	if (!due)

@@ -64,7 +64,6 @@ struct numa_slot {
  * @closed: faults when the last window ended
  * @quiet: mode quiet: how quiet the process is
  * @trend: mode period: what was learnt
- * @account: scans that the kernel would have made
  * @promote: passes of mode promote
  * @last_scan: jiffies when the last scan was let through
  * @offset: mm->numa_scan_offset then
@@ -93,7 +92,6 @@ struct numa_mm {
 	struct numa_counts closed;
 	struct numa_quiet quiet;
 	struct numa_trend trend;
-	struct numa_account account;
 	struct numa_promote promote;
 	unsigned long last_scan;
 	unsigned long offset;
