@@ -150,6 +150,29 @@ MECHANISMS: Mapping[str, Mechanism] = {
         "a scan is put off by a second at most, so that another thread may ask", "numa", 5,
         (("numa/scan.c", "#define NUMA_LOOK_MS\t1000", "#define NUMA_LOOK_MS\tU32_MAX"),),
         ("database", "phases")),
+    "rise": Mechanism(
+        "a rise of the share of remote hint faults ends quiet", "numa", 4,
+        (("numa/core.c", "share > quiet->share + NUMA_RISE_POINTS ||", "false ||"),),
+        ("database", "phases")),
+    "moved": Mechanism(
+        "a window in which many pages moved is not quiet", "numa", 4,
+        (("numa/core.c", "window->moved >= div_u64(numa_pages_of(window), NUMA_MOVED_PART)",
+          "false"),),
+        ("database", "phases")),
+    "at_once": Mechanism(
+        "a change counts in the middle of a pass", "numa", 6,
+        (("numa/scan.c", "if (!numa_counts_since(&entry->closed, &sum, &window))",
+          "if (!numa_counts_since(&entry->closed, &sum, &window) || !ends)"),),
+        ("database", "phases")),
+    "unpaid": Mechanism(
+        "passes of mode promote that do not pay come less often", "numa", 14,
+        (("numa/core_promote.c", "(paid >= NUMA_PROMOTE_PAGES &&", "(true ||"),),
+        ("tiers",)),
+    "circles": Mechanism(
+        "passes of mode promote pay no more where promotion and demotion go in circles", "numa",
+        10, (("numa/core_promote.c", "\tcircles = promote->recent > resident;",
+              "\tcircles = false;"),),
+        ("tiers",)),
     "movement": Mechanism(
         "pages move to CMA memory before the kernel swaps", "cma", 458,
         (("cma/balance.c", "\tif (!rate || READ_ONCE(balance.leaving))", "\tif (true)"),),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Policy numa beside a model of the kernel: python3 -m tests.numasim [NUMBER [SEED [RUNS]]]
 
-python3 -m tests.numasim --without PART [NUMBER [SEED [RUNS]]]: what a part of mode quiet is good for
+python3 -m tests.numasim --without PART [NUMBER [SEED [RUNS]]]: what a part of mode quiet does
 
 The policy's glue and cores are compiled as they are, in user space.  model.c does what the kernel
 does at ticks, scans and hint faults, for one process.  main.c has loads with a name, and makes

@@ -3,10 +3,11 @@
  * core.h - arithmetic of mode quiet: which of the kernel's scans a quiet process does without
  *
  * The kernel has a period for each thread, and asks for a scan when a thread has run for so long.
- * The policy makes no scan of its own.  Of the kernel's scans the policy leaves some out: the period of a process is the kernel's period of the thread that asks, times a
- * factor.  The factor is 1 at first, doubles with each quiet window, and is 1 again after a change.
- * A window is a pass over the address space.  The kernel's own signs work on as they are: a thread
- * that leaves its preferred node gets a short period from the kernel, and so soon has a scan.
+ * The policy makes no scan of its own.  Of the kernel's scans the policy leaves some out: the
+ * period of a process is the kernel's period of the thread that asks, times a factor.  The factor
+ * is 1 at first, doubles with each quiet window, and is 1 again after a change.  A window is a pass
+ * over the address space.  The kernel's own signs work on as they are: a thread that leaves its
+ * preferred node gets a short period from the kernel, and so soon has a scan.
  *
  * A scan that is put off leaves other threads free to ask, where a scan keeps them waiting for the
  * period of the thread that scanned.  So a thread of a short period may have scans sooner.
@@ -37,8 +38,8 @@
 #define NUMA_LONGEST		2
 
 /*
- * Percentage points by which the share of remote faults must rise to be a change.  The hook looks at
- * one fault in four, so a share that is taken of NUMA_MIN_FAULTS has a standard deviation of 10
+ * Percentage points by which the share of remote faults must rise to be a change.  The hook looks
+ * at one fault in four, so a share that is taken of NUMA_MIN_FAULTS has a standard deviation of 10
  * points at most.
  */
 #define NUMA_RISE_POINTS	20

@@ -88,7 +88,7 @@ static inline u32 numa_trend_back(u32 period_ms, u32 longest_ms)
 
 	if (!period_ms)
 		return 0;
-	return clamp(period_ms, min(longest, (u32)NUMA_PERIOD_KERNEL_MS), longest);
+	return clamp(period_ms, min_t(u32, longest, NUMA_PERIOD_KERNEL_MS), longest);
 }
 
 #endif /* LIVEMM_POLICY_NUMA_CORE_TREND_H */

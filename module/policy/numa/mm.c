@@ -101,8 +101,8 @@ static void entry_free(struct rcu_head *rcu)
 }
 
 /*
- * Mode period is over for a process: its threads get periods that the kernel may have had.  In other
- * modes nothing is to be put back: a scan is put off by a second at most.
+ * Mode period is over for a process: its threads get periods that the kernel may have had.  In
+ * other modes nothing is to be put back: a scan is put off by a second at most.
  */
 static void periods_restore(pid_t tgid)
 {

@@ -27,8 +27,8 @@
 #define NUMA_LOOK_MS	1000
 
 /*
- * By which a thread whose memory is bound puts off the scan of a process, of which other threads may
- * not be bound.  The kernel may read jiffies one tick after us.
+ * By which a thread whose memory is bound puts off the scan of a process, of which other threads
+ * may not be bound.  The kernel may read jiffies one tick after us.
  */
 #define NUMA_PINNED_JIFFIES	2
 

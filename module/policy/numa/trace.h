@@ -14,7 +14,8 @@
 
 /*
  * The kernel would scan an address space: pages of hint faults so far, the kernel's period and the
- * policy's in ms, and the time since the last scan (0 before the first).  A scan that is not due is put off.
+ * policy's in ms, and the time since the last scan (0 before the first).  A scan that is not due is
+ * put off.
  */
 TRACE_EVENT(numa_decision,
 	TP_PROTO(const struct task_struct *task, const struct numa_counts *sum, u32 own_ms,
