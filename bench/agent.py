@@ -46,7 +46,7 @@ BULK = Path("/sys/module/lmm_bulk/parameters")
 SETTLE_S = 5.0
 DEPOT = Path("/sys/kernel/debug/livemm/zonelock/state")
 STATUS = Path("/sys/kernel/debug/livemm/status")
-WAITS = re.compile(r" (waiting|loading) |livemm_klp_\w+ is (being loaded|in transition)")
+WAITS = re.compile(r" (waiting|loading|leaving) |livemm_klp_\w+ is (being loaded|in transition)")
 LIVEPATCHES = Path("/sys/kernel/livepatch")
 CENSUS = Path("/sys/kernel/debug/livemm/pageblock/census")
 # With nothing at random in it, and nothing left to be done in the background.
