@@ -21,6 +21,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "compat/compat.h"
 #include "compat/export.h"
 #include "klp_client.h"
 #include "symbols.h"
@@ -244,7 +245,7 @@ static void ask_next(void)
 		spin_unlock(&livepatch_lock);
 		lmm_klp_changed(false);
 	}
-	schedule_delayed_work(&ask_work, RETRY_JIFFIES);
+	queue_delayed_work(lmm_unbound_wq, &ask_work, RETRY_JIFFIES);
 }
 
 /* Where this module does not load after all, modprobe would load it once more. */
@@ -253,7 +254,7 @@ static void ask_worker(struct work_struct *work)
 	if (READ_ONCE(THIS_MODULE->state) == MODULE_STATE_LIVE)
 		ask_next();
 	else
-		schedule_delayed_work(&ask_work, 1);
+		queue_delayed_work(lmm_unbound_wq, &ask_work, 1);
 }
 
 /* An absent livepatch: have modprobe asked for it.  Under livepatch_lock. */
@@ -272,7 +273,7 @@ static int fetch(struct lmm_livepatch *lp, enum lmm_klp_wish wish, char *why, si
 	}
 	if (wish != LMM_KLP_TELL && !lp->asked) {
 		lp->to_ask = true;
-		schedule_delayed_work(&ask_work, lp->refused ? RETRY_JIFFIES : 0);
+		queue_delayed_work(lmm_unbound_wq, &ask_work, lp->refused ? RETRY_JIFFIES : 0);
 	}
 	scnprintf(why, len, "%s is %s; if nothing happens, try modprobe %s", lp->module,
 		  lp->asked || lp->to_ask ? "being loaded" : "not loaded", lp->module);
@@ -368,7 +369,7 @@ static void livepatch_set(const struct klp_object *obj, bool live)
 	lp->dead = !live;
 	spin_unlock(&livepatch_lock);
 	lmm_klp_changed(!live);
-	mod_delayed_work(system_wq, &ask_work, 0);
+	mod_delayed_work(lmm_unbound_wq, &ask_work, 0);
 }
 
 static void klp_post_patch(struct klp_object *obj)

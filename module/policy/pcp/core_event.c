@@ -2,7 +2,6 @@
 /*
  * core_event.c - arithmetic of mode `event`; see core_event.h
  */
-#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>

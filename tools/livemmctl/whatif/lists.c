@@ -72,13 +72,11 @@ static struct pcp_limits limits_now(const struct model *model, const struct zone
 				    const struct list *list)
 {
 	struct pcp_limits limits = list->limits;
-	int64_t decay = model->config->decay_ms * NS_PER_MS;
 
 	limits.now = raised(model, zone, list);
 	limits.batch = list->batch;
 	limits.near = is_near(model, zone);
 	limits.sees_refills = model->config->sees_refills;
-	limits.sized = model->now < list->sized_at + decay ? list->sized : 0;
 	return limits;
 }
 
@@ -404,7 +402,6 @@ void model_pass(struct model *model, struct zone *zone, bool tick)
 	lacks = zone->mark - model_free(zone) + max(zone->gap, held / 8);
 	for (cpu = 0; cpu < model->nr_cpus; cpu++) {
 		struct list *list = zone->lists[cpu];
-		int64_t decay = config->decay_ms * NS_PER_MS;
 		int keep;
 
 		if (!list)
@@ -414,13 +411,6 @@ void model_pass(struct model *model, struct zone *zone, bool tick)
 			list->decision.high = keep;
 			list->decision.reason = PCP_BY_ROOM;
 			model->result->limited_room++;
-		}
-		if (model->now >= list->sized_at + decay)
-			list->sized = 0;
-		if (list->decision.reason == PCP_BY_ROOM &&
-		    list->limits.now > list->decision.high) {
-			list->sized = max(list->sized, list->limits.now);
-			list->sized_at = model->now;
 		}
 		act(model, zone, list);
 		kept += list->decision.high - list->limits.def;

@@ -44,8 +44,6 @@ struct list {
 	struct pcp_decision decision;
 	int written;			/* bound that the policy has set, or 0 */
 	bool changed;			/* a policy has once set its bound, or taken its pages */
-	int sized;
-	int64_t sized_at;
 };
 
 struct zone {
