@@ -70,6 +70,7 @@ void lmm_policy_work(struct work_struct *work)
 static void lmm_look_worker(struct work_struct *work)
 {
 	char name[MODULE_NAME_LEN];
+	struct lmm_policy *policy;
 	struct work_struct *heard;
 
 	lmm_klp_survey();
@@ -79,9 +80,11 @@ static void lmm_look_worker(struct work_struct *work)
 	if (heard)
 		queue_work(lmm_wq, heard);
 	rcu_read_unlock();
-	/* The kernel does not tell when the transition ends. */
+	/* The kernel does not tell when the transition ends; a policy may wait for that. */
 	if (lmm_klp_others_in_transition(name, sizeof(name)))
-		lmm_queue(&lmm_look_work, HZ);
+		lmm_for_each_policy(policy, LMM_ALL_POLICIES)
+			if (READ_ONCE(policy->state) != LMM_POLICY_OFF)
+				lmm_queue(&lmm_look_work, HZ);
 }
 
 /**
@@ -134,9 +137,9 @@ static bool lmm_policy_watch(struct lmm_policy *policy)
 
 	if (state == LMM_POLICY_OFF || state == LMM_POLICY_ON)
 		return false;
-	if (policy->told || time_before(jiffies, READ_ONCE(policy->since) + WATCH_JIFFIES))
+	if (READ_ONCE(policy->told) || time_before(jiffies, READ_ONCE(policy->since) + WATCH_JIFFIES))
 		return true;
-	policy->told = true;
+	WRITE_ONCE(policy->told, true);
 	lmm_policy_waits(policy, why, sizeof(why));
 	pr_notice("livemm: %s has been %s for %u s: %s\n", policy->name,
 		  lmm_policy_state_name[state], WATCH_JIFFIES / HZ, why);

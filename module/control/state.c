@@ -42,7 +42,7 @@ static void lmm_state_set(struct lmm_policy *policy, enum lmm_policy_state state
 {
 	lockdep_assert_held(&lmm_state_lock);
 	policy->since = jiffies;
-	policy->told = false;
+	WRITE_ONCE(policy->told, false);
 	WRITE_ONCE(policy->state, state);
 }
 

@@ -89,7 +89,8 @@ struct lmm_hook_alternative {
  * @fallback: the row is used only where @fallback_for cannot be used
  * @fallback_for: the row that the client prefers; of a livepatch, and before @hook
  * @impact: what the client loses without the row, for people
- * @handler: of a kprobe or a tracepoint that the client uses alone; see flow/probe.h
+ * @handler: of a kprobe or a tracepoint that the client uses alone; see flow/probe.h.  Of livemm.ko
+ *	itself: the row keeps it
  */
 struct lmm_subscription {
 	enum lmm_hook_id hook;

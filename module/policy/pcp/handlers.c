@@ -125,9 +125,7 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 		lmm_count(&lmm_pcp_policy, COUNT_LIMITED_WATERMARK, 1);
 		kick(zone, pz);
 	}
-	if (decision.high <= now)
-		return;
-	if (!pcp_list_grow(zone, cpu, list, decision.high))
+	if (decision.high <= now || !pcp_list_grow(zone, cpu, list, decision.high))
 		return;
 	lmm_count(&lmm_pcp_policy, COUNT_GROWN, 1);
 	atomic_long_add(decision.high - now, &pz->raised);
@@ -137,18 +135,14 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 /*
  * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7), freeing one block of
  * order 1 to 3 in a burst of order-0 frees, as in every exit of a large process, empties the whole
- * list.  Draining one batch, with these blocks first, also keeps few of them.
+ * list.  Draining one batch, with these blocks first, also keeps few of them.  The kernel wants
+ * disabled lists to be empty; and in a zone that is short, the next such block drains as much again.
  */
 static int exit_drain_count(const struct lmm_drain *drain)
 {
 	if (!LMM_DRAINS_LIST_AT_EXIT || drain->pindex < MIGRATE_PCPTYPES ||
-	    READ_ONCE(*pcp.high_fraction))
-		return drain->count;
-	/* The kernel wants disabled lists to be empty. */
-	if (!lmm_pageset_read(drain->pcp).high)
-		return drain->count;
-	/* And lists of a zone that is short: the next such block drains as much again. */
-	if (zone_near(drain->zone))
+	    READ_ONCE(*pcp.high_fraction) || !lmm_pageset_read(drain->pcp).high ||
+	    zone_near(drain->zone))
 		return drain->count;
 	return lmm_drain_limit(drain->count, drain->pcp->count, READ_ONCE(drain->pcp->batch));
 }

@@ -228,17 +228,16 @@ bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
 void pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-	bool written = false;
 	unsigned long flags;
 	int now, def;
+	bool written;
 
 	if (!READ_ONCE(list->written.high) || !spin_trylock_irqsave(&pages->lock, flags))
 		return;
 	def = list->limits.def;
 	now = pcp_list_raised(pages, list);
 	/* A raise by the kernel's own tuning stays. */
-	if (list->written.high && now > def)
-		written = list_write(pages, list, def);
+	written = list->written.high && now > def && list_write(pages, list, def);
 	spin_unlock_irqrestore(&pages->lock, flags);
 	if (!written)
 		return;
