@@ -43,11 +43,11 @@ unsigned long lmm_symbol_ftrace_site(unsigned long addr)
 #undef pr_fmt
 #undef request_module_nowait
 #define request_module_nowait(format, module)	klp_fake_ask(module)
-#define schedule_delayed_work(work, after)	((void)(work), klp_fake.delay = (after))
+#define queue_delayed_work(wq, work, after)	((void)(work), klp_fake.delay = (after))
 #define mod_delayed_work(wq, work, after)	((void)(work), klp_fake.delay = (after))
 #include "../module/hook/klp_client.c"
 #undef request_module_nowait
-#undef schedule_delayed_work
+#undef queue_delayed_work
 #undef mod_delayed_work
 
 #define KLP_TRY		"if nothing happens, try modprobe "
