@@ -11,6 +11,7 @@ from guests.report import BUILD, ROOT, Stage, main_guard
 KERNEL = "6.12"
 COMMAND = ["-m", "bench.run", "hosts", "--host", "smoke", "--kernel", KERNEL, "--policy", "pcp,all",
            "--pairs", "1", "--again", "0"]
+CROSSINGS = "blocks over zone->lock, of 1000 pages"
 ROWS = BUILD / f"bench/hosts-{KERNEL}-smoke.json"
 
 
@@ -21,11 +22,12 @@ def smoke() -> Iterator[str]:
     rows = json.loads(ROWS.read_text(encoding="utf-8"))["rows"]
     for policy in ("pcp", "all"):
         there = {row["metric"]: row for row in rows if row["policy"] == policy}
-        for metric in ("blocks over zone->lock, of 1000 pages", "instructions, millions",
-                       "longest wake-up delay, us", "free, and not in MemAvailable, MiB",
-                       "interrupts"):
-            if metric not in there or min(there[metric]["stock"], there[metric]["with"]) <= 0:
-                yield f"{policy}: {metric}: {there.get(metric)}"
+        for metric in (CROSSINGS, "instructions, millions", "longest wake-up delay, us",
+                       "free, and not in MemAvailable, MiB", "interrupts"):
+            row = there.get(metric)
+            # What lists and depots hold is enough for this load: with them nothing may cross.
+            if row is None or row["stock"] <= 0 or row["with"] <= 0 and metric != CROSSINGS:
+                yield f"{policy}: {metric}: {row}"
 
 
 def main() -> int:

@@ -19,6 +19,8 @@ Scenarios source the files lib*.sh.
                                  reporting: the host gets free memory by free page reporting
     # guest: shared              with others that say so and ask for the same machine, in one
                                  boot; the scenario leaves the guest as before
+    # shift: 3                   without KVM, an instruction takes 2^3 ns of the guest's clock: a
+                                 busy host does not make the guest slow
     # programs: variants         what is built besides: kernel_tests, variants
     # timeout: 300               wall seconds, default 900
     # allow: REGEX               a console line that is not a report (repeatable)
@@ -60,8 +62,8 @@ PROGRAM_SETS = ["kernel_tests", "variants"]
 # Runs the scenarios of a shared guest.
 SHARED_GUEST = ROOT / "tests/shared_guest.sh"
 _HEADER = re.compile(
-    r"^# (kernels|named|cpus|memory|nodes|slow|dimm|args|emulation|balloon|guest|timeout|allow"
-    r"|programs): *(.+?)\s*$", re.M)
+    r"^# (kernels|named|cpus|memory|nodes|slow|dimm|args|emulation|balloon|guest|shift|timeout"
+    r"|allow|programs): *(.+?)\s*$", re.M)
 
 
 @dataclass
@@ -82,6 +84,7 @@ class Scenario:
     emulated: list[str] = field(default_factory=list)
     balloon: str = ""
     shared: bool = False
+    shift: int = -1
     programs: str = ""
     timeout: float = 900.0
     allow: list[str] = field(default_factory=list)
@@ -151,6 +154,7 @@ def select(names: list[str]) -> list[Scenario]:
 def guest_for(scenario: Scenario, image: Image, emulation: str, soak: bool = False) -> Guest:
     """The guest a scenario asks for on one kernel."""
     name = f"{scenario.name}-{image.name}"
+    counted = scenario.shift >= 0 and not uses_kvm()
     return Guest(
         name=f"{name}-{emulation}" if emulation == PARALLEL else name,
         image=image,
@@ -163,6 +167,7 @@ def guest_for(scenario: Scenario, image: Image, emulation: str, soak: bool = Fal
         kargs=scenario.args,
         emulation=emulation,
         balloon=scenario.balloon,
+        qemu=["-icount", f"shift={scenario.shift},sleep=on"] if counted else [],
         timeout=scenario.timeout * (3 if soak else 1),
         allowed=scenario.allow,
         env={"LMM_SOAK": "1" if soak else "0"},

@@ -17,7 +17,7 @@
 #include "switch.h"
 
 /* The kernel log says what a policy waits for once, after this time. */
-#define WATCH_JIFFIES	(10 * HZ)
+#define TELL_AFTER	(10 * HZ)
 
 static void lmm_look_worker(struct work_struct *work);
 static DECLARE_DELAYED_WORK(lmm_look_work, lmm_look_worker);
@@ -137,12 +137,12 @@ static bool lmm_policy_watch(struct lmm_policy *policy)
 
 	if (state == LMM_POLICY_OFF || state == LMM_POLICY_ON)
 		return false;
-	if (READ_ONCE(policy->told) || time_before(jiffies, READ_ONCE(policy->since) + WATCH_JIFFIES))
+	if (READ_ONCE(policy->told) || time_before(jiffies, READ_ONCE(policy->since) + TELL_AFTER))
 		return true;
 	WRITE_ONCE(policy->told, true);
 	lmm_policy_waits(policy, why, sizeof(why));
 	pr_notice("livemm: %s has been %s for %u s: %s\n", policy->name,
-		  lmm_policy_state_name[state], WATCH_JIFFIES / HZ, why);
+		  lmm_policy_state_name[state], TELL_AFTER / HZ, why);
 	return true;
 }
 
@@ -154,7 +154,7 @@ static void lmm_watch_worker(struct work_struct *work)
 	lmm_for_each_policy(policy, LMM_ALL_POLICIES)
 		again |= lmm_policy_watch(policy);
 	if (again)
-		lmm_queue(&lmm_watch_work, WATCH_JIFFIES);
+		lmm_queue(&lmm_watch_work, TELL_AFTER);
 }
 
 /**
@@ -166,7 +166,7 @@ static void lmm_watch_worker(struct work_struct *work)
  */
 void lmm_policies_watch(void)
 {
-	lmm_queue(&lmm_watch_work, WATCH_JIFFIES);
+	lmm_queue(&lmm_watch_work, TELL_AFTER);
 }
 
 /**

@@ -6,6 +6,7 @@
 # args: isolcpus=1
 # allow: rcu: INFO:
 # allow: \bCall Trace:
+# shift: 3
 # timeout: 900
 #
 # A realtime program never yields a CPU, and nothing limits its time: a task that is queued there

@@ -136,7 +136,7 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
  * Before ca71fe1ad922 ("mm, pcp: avoid to drain PCP when process exit", 6.7), freeing one block of
  * order 1 to 3 in a burst of order-0 frees, as in every exit of a large process, empties the whole
  * list.  Draining one batch, with these blocks first, also keeps few of them.  The kernel wants
- * disabled lists to be empty; and in a zone that is short, the next such block drains as much again.
+ * disabled lists empty; and in a zone that is short, the next such block drains as much again.
  */
 static int exit_drain_count(const struct lmm_drain *drain)
 {
