@@ -2,11 +2,15 @@
 /*
  * pageset.h - the bound of a per-CPU page list, on every kernel
  *
- * A list's bound is pcp->high (up to 6.6), or lies between pcp->high_min and pcp->high_max
- * (LMM_TUNES_LISTS).  struct zone has the kernel's own value.  The kernel rewrites the list's
- * fields with plain stores under pcp_batch_high_lock; zero means that the list is disabled (memory
- * offlining, boot).  Every write here is a compare-and-exchange, so a store of the kernel wins,
- * whether the store comes first or last.
+ * A list's bound is pcp->high.  From 6.7 on (LMM_TUNES_LISTS) the kernel moves pcp->high itself,
+ * between pcp->high_min and pcp->high_max: up while a CPU frees or refills, down each second, and
+ * with each free while the zone is below its high watermark.  livemm moves pcp->high alone, within
+ * the same limits, so that all of this goes on.  Up to 6.6 the kernel stores pcp->high under
+ * pcp_batch_high_lock, with struct zone's own value.
+ *
+ * A bound of zero (pcp->high, or both limits) means that the list is disabled: memory offlining,
+ * boot.  Every write here is a compare-and-exchange, so a store of the kernel wins, whether the
+ * store comes first or last.
  */
 #ifndef LIVEMM_COMPAT_PAGESET_H
 #define LIVEMM_COMPAT_PAGESET_H
@@ -20,35 +24,34 @@
 #include "compat.h"
 
 /**
- * struct lmm_pageset_bound - the bound of one list, in pages
- * @low: smallest value the kernel may choose for pcp->high
- * @high: largest value
- *
- * @low equals @high on a kernel that does not tune.
- */
-struct lmm_pageset_bound {
-	int low;
-	int high;
-};
-
-/**
  * lmm_pageset_default() - the kernel's own bound for the lists of a zone
  * @zone: any populated zone
  *
  * Context: any.
- * Return: the bound.
+ * Return: pages; where the kernel tunes, the least that it may choose.
  */
-static inline struct lmm_pageset_bound lmm_pageset_default(struct zone *zone)
+static inline int lmm_pageset_default(const struct zone *zone)
 {
 #if LMM_TUNES_LISTS
-	return (struct lmm_pageset_bound){
-		.low = READ_ONCE(zone->pageset_high_min),
-		.high = READ_ONCE(zone->pageset_high_max),
-	};
+	return READ_ONCE(zone->pageset_high_min);
 #else
-	int high = READ_ONCE(zone->pageset_high);
+	return READ_ONCE(zone->pageset_high);
+#endif
+}
 
-	return (struct lmm_pageset_bound){ .low = high, .high = high };
+/**
+ * lmm_pageset_most() - the largest bound that the kernel may choose for the lists of a zone
+ * @zone: any populated zone
+ *
+ * Context: any.
+ * Return: pages; lmm_pageset_default() where the kernel does not tune.
+ */
+static inline int lmm_pageset_most(const struct zone *zone)
+{
+#if LMM_TUNES_LISTS
+	return READ_ONCE(zone->pageset_high_max);
+#else
+	return READ_ONCE(zone->pageset_high);
 #endif
 }
 
@@ -57,122 +60,82 @@ static inline struct lmm_pageset_bound lmm_pageset_default(struct zone *zone)
  * @pcp: the list
  *
  * Context: any.
- * Return: the bound; .high is 0 while the list is disabled.
+ * Return: pages; 0 while the list is disabled.
  */
-static inline struct lmm_pageset_bound
-lmm_pageset_read(struct per_cpu_pages *pcp)
+static inline int lmm_pageset_read(const struct per_cpu_pages *pcp)
 {
 #if LMM_TUNES_LISTS
-	return (struct lmm_pageset_bound){
-		.low = READ_ONCE(pcp->high_min),
-		.high = READ_ONCE(pcp->high_max),
-	};
-#else
-	int high = READ_ONCE(pcp->high);
-
-	return (struct lmm_pageset_bound){ .low = high, .high = high };
+	if (!READ_ONCE(pcp->high_min))
+		return 0;
 #endif
+	return READ_ONCE(pcp->high);
 }
 
 /**
  * lmm_pageset_swap() - replace the bound of a list if nobody else has
  * @pcp: the list
- * @seen: what lmm_pageset_read() gave
- * @want: what to write; its .high must not be 0
- *
- * On a kernel with two fields the order of the writes keeps low <= high all the
- * time.  If the kernel stores the second field in between, the first field is put
- * back, unless the kernel has stored the first field too.
+ * @seen: what lmm_pageset_read() gave, in pages
+ * @want: what to write, in pages; not 0
  *
  * Context: any.
- * Return: true if @want stands, false if the kernel was first or the list is
- * disabled.
+ * Return: true if @want stands, false if the kernel was first or the list is disabled.
  */
-static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp, struct lmm_pageset_bound seen,
-				    struct lmm_pageset_bound want)
+static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp, int seen, int want)
 {
-	if (!seen.high || !want.high)
-		return false;
-#if LMM_TUNES_LISTS
-	if (!seen.low)
-		return false;
-	if (want.high >= seen.high) {
-		if (cmpxchg(&pcp->high_max, seen.high, want.high) != seen.high)
-			return false;
-		if (cmpxchg(&pcp->high_min, seen.low, want.low) == seen.low)
-			return true;
-		cmpxchg(&pcp->high_max, want.high, seen.high);
-		return false;
-	}
-	if (cmpxchg(&pcp->high_min, seen.low, want.low) != seen.low)
-		return false;
-	if (cmpxchg(&pcp->high_max, seen.high, want.high) == seen.high)
-		return true;
-	cmpxchg(&pcp->high_min, want.low, seen.low);
-	return false;
-#else
-	return cmpxchg(&pcp->high, seen.high, want.high) == seen.high;
-#endif
+	return seen && cmpxchg(&pcp->high, seen, want) == seen;
 }
 
 /**
  * lmm_pageset_restore() - put the kernel's bound back where ours still stands
+ * @zone: zone of the list
  * @pcp: the list
- * @ours: what we have written
- * @def: the kernel's own bound
+ * @ours: what we have written, in pages
+ * @tuned: the most from which the kernel's own tuning goes on, in pages, where it tunes
  *
- * The fields are put back one by one, because the kernel may have stored one of them anew.  The
- * low field comes first: the kernel's own low bound is the smallest possible value.
- *
- * Context: process.
- * Return: true if anything was put back.
- */
-static inline bool lmm_pageset_restore(struct per_cpu_pages *pcp, struct lmm_pageset_bound ours,
-				       struct lmm_pageset_bound def)
-{
-#if LMM_TUNES_LISTS
-	bool low = cmpxchg(&pcp->high_min, ours.low, def.low) == ours.low;
-	bool high = cmpxchg(&pcp->high_max, ours.high, def.high) == ours.high;
-
-	return low || high;
-#else
-	return cmpxchg(&pcp->high, ours.high, def.high) == ours.high;
-#endif
-}
-
-/**
- * lmm_pageset_tuned() - the value that the kernel's tuning has reached
- * @pcp: the list
+ * When the kernel computes a new default, it stores the default in the zone first and in the lists
+ * next.  Repeat until the list has the zone's.
  *
  * Context: any.
- * Return: pcp->high in pages, or 0 where the kernel does not tune.
+ * Return: true if anything was put back.
  */
-static inline int lmm_pageset_tuned(struct per_cpu_pages *pcp)
+static inline bool lmm_pageset_restore(const struct zone *zone, struct per_cpu_pages *pcp, int ours,
+				       int tuned)
 {
 #if LMM_TUNES_LISTS
-	return READ_ONCE(pcp->high);
+	int high = lmm_pageset_read(pcp);
+
+	tuned = max(tuned, READ_ONCE(pcp->high_min));
+	return high > tuned && lmm_pageset_swap(pcp, high, tuned);
 #else
-	return 0;
+	bool restored = false;
+	int def;
+
+	do {
+		def = READ_ONCE(zone->pageset_high);
+		if (cmpxchg(&pcp->high, ours, def) != ours)
+			break;
+		restored = true;
+		ours = def;
+	} while (def != READ_ONCE(zone->pageset_high));
+	return restored;
 #endif
 }
 
 /**
- * lmm_pageset_retune() - restore the value of the kernel's tuning
- * @pcp: the list, its bound already restored
- * @tuned: result of lmm_pageset_tuned() before the first change
+ * lmm_zone_below_high() - has the kernel seen a zone below its high watermark?
+ * @zone: any populated zone
  *
- * Does nothing on a kernel that does not tune.
+ * From 6.7 on (57c0419c5f0e) the kernel then takes pages off this zone's lists with each free.
  *
- * Context: any, under pcp->lock.
+ * Context: any.
+ * Return: true if so; false where the kernel does not tune.
  */
-static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
+static inline bool lmm_zone_below_high(const struct zone *zone)
 {
 #if LMM_TUNES_LISTS
-	struct lmm_pageset_bound bound = lmm_pageset_read(pcp);
-
-	lockdep_assert_held(&pcp->lock);
-	if (bound.high && tuned)
-		pcp->high = clamp(tuned, bound.low, bound.high);
+	return test_bit(ZONE_BELOW_HIGH, &zone->flags);
+#else
+	return false;
 #endif
 }
 
@@ -194,8 +157,10 @@ static inline void lmm_pageset_retune(struct per_cpu_pages *pcp, int tuned)
 static inline void lmm_pageset_filled(const struct zone *zone, struct per_cpu_pages *pcp, int pages)
 {
 #if LMM_TUNES_LISTS
-	if (!test_bit(ZONE_BELOW_HIGH, &zone->flags))
-		lmm_pageset_retune(pcp, pcp->high + pages);
+	int high = lmm_pageset_read(pcp);
+
+	if (!lmm_zone_below_high(zone))
+		lmm_pageset_swap(pcp, high, min(high + pages, READ_ONCE(pcp->high_max)));
 	pcp->alloc_factor = 0;
 #endif
 }

@@ -34,7 +34,7 @@
 #define RECORD_LIST_ASSIGN(zone, pcp, cpu) ({					\
 	__entry->slot = lmm_zone_slot(zone);					\
 	__entry->count = READ_ONCE((pcp)->count);				\
-	__entry->high = lmm_pageset_tuned(pcp) ?: lmm_pageset_read(pcp).high;	\
+	__entry->high = lmm_pageset_read(pcp);			\
 	__entry->batch = READ_ONCE((pcp)->batch);				\
 	__entry->net = lmm_cpu_net(cpu);					\
 	__entry->allocated = lmm_cpu_allocated(zone, cpu);			\
@@ -127,8 +127,8 @@ TRACE_EVENT(zone_state,
 		__entry->slot = lmm_zone_slot(zone);
 		__entry->cpus = cpus;
 		__entry->reclaim = test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags);
-		__entry->low = lmm_pageset_default(zone).low;
-		__entry->high = lmm_pageset_default(zone).high;
+		__entry->low = lmm_pageset_default(zone);
+		__entry->high = lmm_pageset_most(zone);
 		__entry->managed = zone_managed_pages(zone);
 		__entry->free = zone_page_state_snapshot(zone, NR_FREE_PAGES);
 		__entry->high_mark = lmm_zone_high_mark(zone);

@@ -2,8 +2,9 @@
 /*
  * lmm_lists.ko - the bound of every per-CPU page list, as the kernel has it
  *
- * /proc/zoneinfo of 6.12 shows neither high_min nor high_max.  Reading parameter
- * `bounds` gives a line a list: node, zone, CPU, its bound, its zone's default.
+ * Reading parameter `bounds` gives a line a list: node, zone, CPU, its bound, its zone's default.
+ * Where the kernel tunes, the bound is what the kernel may choose from: high_min and high_max,
+ * which /proc/zoneinfo does not show.
  * Writing `boost` sets by how many pages the watermarks of the largest zone are boosted, as the
  * kernel does where a block is claimed by another migratetype.
  */
@@ -16,23 +17,24 @@
 #include "largest.h"
 #include "lmm_kmod.h"
 
+#if LMM_TUNES_LISTS
+#define BOUND(pcp)	READ_ONCE((pcp)->high_min), READ_ONCE((pcp)->high_max)
+#else
+#define BOUND(pcp)	READ_ONCE((pcp)->high), READ_ONCE((pcp)->high)
+#endif
+
 static int bounds_get(char *buf, const struct kernel_param *kp)
 {
 	struct zone *zone = NULL;
 	int cpu, used = 0;
 
 	while ((zone = lmm_zone_after(zone))) {
-		struct lmm_pageset_bound def = lmm_pageset_default(zone);
-
-		for_each_possible_cpu(cpu) {
-			struct lmm_pageset_bound bound =
-				lmm_pageset_read(per_cpu_ptr(zone->per_cpu_pageset, cpu));
-
+		for_each_possible_cpu(cpu)
 			used += scnprintf(buf + used, PAGE_SIZE - used,
 					  "%d %s %d %d..%d %d..%d\n", zone_to_nid(zone),
-					  zone->name, cpu, bound.low, bound.high, def.low,
-					  def.high);
-		}
+					  zone->name, cpu,
+					  BOUND(per_cpu_ptr(zone->per_cpu_pageset, cpu)),
+					  lmm_pageset_default(zone), lmm_pageset_most(zone));
 	}
 	return used;
 }

@@ -146,10 +146,12 @@ static void walk_free_lists(struct oracle *oracle, struct zone *zone)
 
 static bool bound_is_the_kernels(struct zone *zone, struct per_cpu_pages *pcp)
 {
-	struct lmm_pageset_bound bound = lmm_pageset_read(pcp), def = lmm_pageset_default(zone);
-
-	return bound.low == def.low && bound.high == def.high &&
-	       pcp->batch == zone->pageset_batch;
+#if LMM_TUNES_LISTS
+	return pcp->high_min == zone->pageset_high_min && pcp->high_max == zone->pageset_high_max &&
+	       pcp->high <= max(pcp->high_max, pcp->high_min) && pcp->batch == zone->pageset_batch;
+#else
+	return pcp->high == zone->pageset_high && pcp->batch == zone->pageset_batch;
+#endif
 }
 
 static void walk_cpu_lists(struct oracle *oracle, struct zone *zone)

@@ -38,7 +38,7 @@ static void lists_look(struct zone *zone)
 		struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
 
 		most = max(most, READ_ONCE(pages->count));
-		bound = max(bound, lmm_pageset_read(pages).high);
+		bound = max(bound, lmm_pageset_read(pages));
 	}
 }
 

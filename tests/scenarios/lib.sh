@@ -272,14 +272,14 @@ lists_bounds() {
 # Lists whose bound is not their zone's default; none when all is restored.
 lists_changed() { lists_bounds | awk '$4 != $5'; }
 
-# By their bounds, which only the policy raises: where the kernel tunes, it moves a list
-# within them.  A disabled list has 0.
+# Where the kernel tunes, it raises lists as well: the policy's are those with a reason.
 raised_by() {
-	lists_bounds | awk -v zone="${1:-}" '$1 == 0 && (zone == "" || $2 == zone) && $4 + 0 > $5 + 0 {
-		sum += $4 - $5 } END { print sum + 0 }'
+	awk -v node="${2:-0}" -v zone="${1:-}" '($1 == node || node == "any" && $1 ~ /^[0-9]+$/) &&
+		(zone == "" || $2 == zone) && $5 > $6 && $10 !~ /^(default|idle)$/ {
+		sum += $5 - $6 } END { print sum + 0 }' "$LMM_DBG/pcp/state"
 }
 
-lists_raised() { lists_bounds | awk '$4 + 0 > $5 + 0 { found = 1 } END { exit !found }'; }
+lists_raised() { [ "$(raised_by "" any)" -gt 0 ]; }
 lists_idle() { ! lists_raised; }
 zone_raised() { grown 0 raised_by "$1"; }
 

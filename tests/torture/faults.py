@@ -69,11 +69,11 @@ FAULTS: dict[str, Fault] = {
         (("\treturn refill.got;\n", "\treturn refill.got + refill.stocked;\n"),)),
     "bound_stays": Fault(
         "off leaves the policy's bound in the lists", "module/policy/pcp/lists.c",
-        (("if (!lmm_pageset_restore(pages, list->written, def))", "if (true)"),)),
+        (("if (list->written && lmm_pageset_restore(", "if (0 && lmm_pageset_restore("),)),
     "bound_by_one": Fault(
         "off restores a bound that is one page too high", "module/compat/pageset.h",
-        (("return cmpxchg(&pcp->high, ours.high, def.high) == ours.high;",
-          "return cmpxchg(&pcp->high, ours.high, def.high + 1) == ours.high;"),)),
+        (("if (cmpxchg(&pcp->high, ours, def) != ours)",
+          "if (cmpxchg(&pcp->high, ours, def + 1) != ours)"),)),
     "cpu_forgotten": Fault(
         "lists are not restored when their CPU goes", "module/policy/pcp/hotplug.c",
         (("pcp_list_restore(", "0 && pcp_list_restore("),)),

@@ -27,7 +27,7 @@
 
 static bool zone_near(struct zone *zone)
 {
-	return zone_page_state(zone, NR_FREE_PAGES) <
+	return lmm_zone_below_high(zone) || zone_page_state(zone, NR_FREE_PAGES) <
 	       lmm_zone_short_mark(zone, lmm_zone_mark(zone));
 }
 
@@ -55,7 +55,7 @@ static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
 	struct pcp_limits limits = list->limits;
 
 	limits.now = pcp_list_raised(pages, list);
-	limits.disabled = !lmm_pageset_read(pages).high;
+	limits.disabled = !lmm_pageset_read(pages);
 	limits.sysctl = READ_ONCE(*pcp.high_fraction);
 	/* The last pass may have seen batch 1, which the kernel sets while lists are disabled. */
 	limits.batch = READ_ONCE(pages->batch);
@@ -141,7 +141,7 @@ static void list_grow(struct zone *zone, struct pcp_zone *pz, struct pcp_list *l
 static int exit_drain_count(const struct lmm_drain *drain)
 {
 	if (!LMM_DRAINS_LIST_AT_EXIT || drain->pindex < MIGRATE_PCPTYPES ||
-	    READ_ONCE(*pcp.high_fraction) || !lmm_pageset_read(drain->pcp).high ||
+	    READ_ONCE(*pcp.high_fraction) || !lmm_pageset_read(drain->pcp) ||
 	    zone_near(drain->zone))
 		return drain->count;
 	return lmm_drain_limit(drain->count, drain->pcp->count, READ_ONCE(drain->pcp->batch));
@@ -155,7 +155,7 @@ static int exit_drain_count(const struct lmm_drain *drain)
 static int hold_count(const struct lmm_drain *drain, const struct pcp_list *list, bool frees)
 {
 	if (LMM_TUNES_LISTS || !frees || READ_ONCE(*pcp.high_fraction) ||
-	    !lmm_pageset_read(drain->pcp).high)
+	    !lmm_pageset_read(drain->pcp))
 		return drain->count;
 	return lmm_drain_hold(drain->count, drain->pcp->count, list->limits.def,
 			      READ_ONCE(drain->pcp->batch));

@@ -70,13 +70,12 @@ void pcp_list_sample(struct zone *zone, int cpu, unsigned int type, struct pcp_s
  */
 int pcp_list_raised(struct per_cpu_pages *pages, const struct pcp_list *list)
 {
-	struct lmm_pageset_bound bound = lmm_pageset_read(pages);
-	int tuned = lmm_pageset_tuned(pages);
+	int high = lmm_pageset_read(pages);
 
-	if (!list->written.high)
-		return pcp_event_tuned(tuned, bound.low, READ_ONCE(pages->batch));
+	if (LMM_TUNES_LISTS)
+		return pcp_event_tuned(high, list->limits.def, READ_ONCE(pages->batch));
 	/* The kernel may have written another bound since. */
-	return bound.high == list->written.high ? list->written.high : 0;
+	return high == list->written ? high : 0;
 }
 
 /**
@@ -109,7 +108,7 @@ enum pcp_reason pcp_list_reason(const struct pcp_list *list)
 {
 	enum pcp_reason reason = READ_ONCE(list->reason);
 
-	if (READ_ONCE(list->written.high))
+	if (READ_ONCE(list->written))
 		return reason;
 	switch (reason) {
 	case PCP_BY_DEPTH:
@@ -137,7 +136,7 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pc
 	/* Interrupts stay on, but in the kernel's drain. */
 	spin_lock(&pages->lock);
 	before = pages->count;
-	count = min(before - high, lmm_give_pages(lmm_pageset_default(zone).high,
+	count = min(before - high, lmm_give_pages(lmm_pageset_default(zone),
 						  READ_ONCE(pages->batch), LMM_TUNES_LISTS));
 	if (count > 0 && !lmm_drain_down(zone, pages, high))
 		KCALL(drain)(zone, count, pages, 0);
@@ -175,19 +174,15 @@ static int list_drain_excess(struct zone *zone, struct per_cpu_pages *pages,
 /* Replace the bound; returns false if the kernel stores its own at the same moment. */
 static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int high)
 {
-	struct lmm_pageset_bound want = { .low = high, .high = high };
-	struct lmm_pageset_bound seen = lmm_pageset_read(pages);
+	int seen = lmm_pageset_read(pages);
 
 	lockdep_assert_held(&pages->lock);
-	if (!list->written.high)
-		list->tuned = lmm_pageset_tuned(pages);
-	if (!lmm_pageset_swap(pages, seen, want))
+	if (!list->written)
+		list->tuned = seen;
+	if (!lmm_pageset_swap(pages, seen, high))
 		return false;
-	WRITE_ONCE(list->written.low, want.low);
-	WRITE_ONCE(list->written.high, want.high);
-	/* The kernel's tuning would follow at the next free or refill; do it now. */
-	lmm_pageset_retune(pages, high);
-	if (high > seen.high)
+	WRITE_ONCE(list->written, high);
+	if (high > seen)
 		lmm_count(&lmm_pcp_policy, COUNT_RAISED, 1);
 	return true;
 }
@@ -205,7 +200,7 @@ static bool list_write(struct per_cpu_pages *pages, struct pcp_list *list, int h
 bool pcp_list_grow(struct zone *zone, int cpu, struct pcp_list *list, int high)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-	int old = lmm_pageset_tuned(pages) ?: lmm_pageset_read(pages).high;
+	int old = lmm_pageset_read(pages);
 
 	/* The kernel may have raised the list in the meantime. */
 	if (high <= old || !list_write(pages, list, high))
@@ -232,12 +227,12 @@ void pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
 	int now, def;
 	bool written;
 
-	if (!READ_ONCE(list->written.high) || !spin_trylock_irqsave(&pages->lock, flags))
+	if (!READ_ONCE(list->written) || !spin_trylock_irqsave(&pages->lock, flags))
 		return;
 	def = list->limits.def;
 	now = pcp_list_raised(pages, list);
 	/* A raise by the kernel's own tuning stays. */
-	written = list->written.high && now > def && list_write(pages, list, def);
+	written = list->written && now > def && list_write(pages, list, def);
 	spin_unlock_irqrestore(&pages->lock, flags);
 	if (!written)
 		return;
@@ -260,22 +255,18 @@ void pcp_list_yield(struct zone *zone, int cpu, struct pcp_list *list)
 int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-	struct lmm_pageset_bound seen;
 	unsigned long flags;
 	bool written;
+	int seen;
 
 	spin_lock_irqsave(&pages->lock, flags);
 	seen = lmm_pageset_read(pages);
-	if (seen.low == high && seen.high == high && list->written.high == high) {
-		spin_unlock_irqrestore(&pages->lock, flags);
-		return 0;
-	}
 	/* From here on a drain may be ours, which says nothing about the list's needs. */
 	WRITE_ONCE(list->returning, high < pages->count);
 	written = list_write(pages, list, high);
 	spin_unlock_irqrestore(&pages->lock, flags);
-	if (written && seen.high != high)
-		trace_pcp_decision(zone, cpu, list, seen.high, high, list->decision.reason);
+	if (written && seen != high)
+		trace_pcp_decision(zone, cpu, list, seen, high, list->decision.reason);
 	/* The kernel may have lowered the bound before, without a drain. */
 	return list_drain_excess(zone, pages, list, written ? high : INT_MAX);
 }
@@ -287,44 +278,23 @@ int pcp_list_set(struct zone *zone, int cpu, struct pcp_list *list, int high)
  * @list: the policy's state of the list
  * @tuned: size from which the kernel's own tuning goes on, where it tunes
  *
- * When the kernel computes a new default it stores the default in the zone first and in the lists
- * next.  Repeat until the list has the zone's default.
- *
  * Context: process, may sleep; the caller serialises.  Takes and drops pcp->lock.
  * Return: pages given back.
  */
 int pcp_list_restore(struct zone *zone, int cpu, struct pcp_list *list, int tuned)
 {
 	struct per_cpu_pages *pages = per_cpu_ptr(zone->per_cpu_pageset, cpu);
-	struct lmm_pageset_bound def;
-	bool restored = false;
 	unsigned long flags;
+	int high;
 
 	/* A pass comes here for each list of each CPU, and the policy has raised few of them. */
-	if (!READ_ONCE(list->written.high))
+	if (!READ_ONCE(list->written))
 		return 0;
 	spin_lock_irqsave(&pages->lock, flags);
-	if (!list->written.high) {
-		spin_unlock_irqrestore(&pages->lock, flags);
-		return 0;
-	}
-	for (;;) {
-		def = lmm_pageset_default(zone);
-		if (!lmm_pageset_restore(pages, list->written, def))
-			break;
-		restored = true;
-		WRITE_ONCE(list->written.low, def.low);
-		WRITE_ONCE(list->written.high, def.high);
-		if (def.low == lmm_pageset_default(zone).low &&
-		    def.high == lmm_pageset_default(zone).high)
-			break;
-	}
-	WRITE_ONCE(list->written.high, 0);
-	lmm_pageset_retune(pages, tuned);
-	spin_unlock_irqrestore(&pages->lock, flags);
-	if (restored)
+	if (list->written && lmm_pageset_restore(zone, pages, list->written, tuned))
 		lmm_count(&lmm_pcp_policy, COUNT_RESTORED, 1);
-	if (!def.high)
-		return 0;
-	return list_drain_excess(zone, pages, list, lmm_pageset_tuned(pages) ?: def.high);
+	WRITE_ONCE(list->written, 0);
+	high = lmm_pageset_read(pages);
+	spin_unlock_irqrestore(&pages->lock, flags);
+	return high ? list_drain_excess(zone, pages, list, high) : 0;
 }

@@ -18,8 +18,8 @@
  * @decision: latest decision of a pass
  * @reason: latest reason, of a pass or a hook, for `state`; each writes it with one store
  * @limits: limits of @decision; @max is 0 until the first pass
- * @written: the bound that the policy has set; .high is 0 while the kernel's own stands
- * @tuned: pcp->high before the policy's first write, where the kernel tunes it
+ * @written: the bound that the policy has set, in pages; 0 while the kernel's own stands
+ * @tuned: the bound before the policy's first write, in pages
  * @returning: a pass is draining the list, so a drain says nothing about the list's needs
  *
  * All but @depth, @decision and @reason are written under the list's pcp->lock.
@@ -31,7 +31,7 @@ struct pcp_list {
 	struct pcp_decision decision;
 	enum pcp_reason reason;
 	struct pcp_limits limits;
-	struct lmm_pageset_bound written;
+	int written;
 	int tuned;
 	bool returning;
 };

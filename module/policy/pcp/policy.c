@@ -200,8 +200,7 @@ static void pcp_state_show(struct lmm_policy *policy, struct seq_file *m)
 			seq_printf(m, "%-5d%-9s%-5d%8d%8d%9d%8d%12ld%11ld  %s\n",
 				   zone_to_nid(zone), zone->name, cpu,
 				   READ_ONCE(pages->count),
-				   lmm_pageset_tuned(pages) ?: lmm_pageset_read(pages).high,
-				   list->limits.def, list->limits.max,
+				   lmm_pageset_read(pages), list->limits.def, list->limits.max,
 				   by_depth ? list->depth.alloc : READ_ONCE(list->event.least),
 				   by_depth ? list->depth.free :
 					      (long)READ_ONCE(list->event.drained),

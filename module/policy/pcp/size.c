@@ -67,7 +67,7 @@ static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 static struct pcp_limits zone_limits(struct zone *zone, const struct pcp_zone *pz)
 {
 	return (struct pcp_limits){
-		.def = lmm_pageset_default(zone).low,
+		.def = lmm_pageset_default(zone),
 		.sysctl = READ_ONCE(*pcp.high_fraction),
 		.reclaim = pz->reclaim,
 		.oom = oom_now(),
@@ -107,6 +107,8 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 			batch = READ_ONCE(pages->batch);
 			max = pcp_max_high(zone_managed_pages(zone), pcp.max_tenths, sharers,
 					   limits.def, batch);
+			if (LMM_TUNES_LISTS)
+				max = min(max, lmm_pageset_most(zone));
 		}
 		/* Keep this short: the list's CPU cannot use the list meanwhile. */
 		spin_lock_irqsave(&pages->lock, flags);
@@ -114,7 +116,7 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 		list->limits.max = max;
 		list->limits.batch = batch;
 		list->limits.now = pcp_list_raised(pages, list);
-		list->limits.disabled = !lmm_pageset_read(pages).high;
+		list->limits.disabled = !lmm_pageset_read(pages);
 		if (pcp.mode == PCP_MODE_DEPTH)
 			pcp_depth_list(list, slot, cpu);
 		else
@@ -182,8 +184,9 @@ static long list_act(struct zone *zone, int cpu, struct pcp_list *list)
 	if (decision->hands_off)
 		return pcp_list_restore(zone, cpu, list, list->tuned);
 	if (decision->high > list->limits.def) {
-		/* A hook has asked for another pass, and may have lowered the list. */
-		if (READ_ONCE(pcp.zones[lmm_zone_slot(zone)].wanted))
+		/* A hook may have raised the list; or lowered it, and asked for another pass. */
+		if (decision->high == list->limits.now ||
+		    READ_ONCE(pcp.zones[lmm_zone_slot(zone)].wanted))
 			return 0;
 		return pcp_list_set(zone, cpu, list, decision->high);
 	}

@@ -81,15 +81,15 @@ void ahead_note(const struct lmm_drain *drain, unsigned long until, int more)
  */
 int ahead_decay(const struct lmm_drain *drain)
 {
-	int tuned = lmm_pageset_tuned(drain->pcp), gone;
 	unsigned long now = jiffies;
+	int gone;
 
-	if (!tuned || drain->count > READ_ONCE(drain->pcp->batch) || !drain->is_here)
+	if (!LMM_TUNES_LISTS || drain->count > READ_ONCE(drain->pcp->batch) || !drain->is_here)
 		return 0;
 	gone = ahead_take(drain, now);
 	if (gone)
 		return gone;
-	gone = zonelock_list_shrink(drain->zone, drain->pcp, tuned);
+	gone = zonelock_list_shrink(drain->zone, drain->pcp, READ_ONCE(drain->pcp->high));
 	ahead_note(drain, now, gone - drain->count);
 	return min(gone, drain->count);
 }

@@ -122,7 +122,7 @@ static enum depot_verdict verdict_of(struct zone *zone, const struct zonelock_zo
 				     struct depot_view *view)
 {
 	zonelock_view(zone, zz, view);
-	view->disabled = !lmm_pageset_read(pages).high;
+	view->disabled = !lmm_pageset_read(pages);
 	return depot_judge(view, min_t(unsigned int, count, DEPOT_BATCH_MAX));
 }
 
@@ -289,7 +289,7 @@ int zonelock_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int kee
 			continue;
 		gone += list_pass_on(zone, zz, type, over, pages);
 		over = min_t(int, pages->count - keep,
-			     lmm_give_pages(lmm_pageset_default(zone).high, batch,
+			     lmm_give_pages(lmm_pageset_default(zone), batch,
 					    LMM_TUNES_LISTS));
 		if (over > (int)batch && length_to(&pages->lists[type], batch) == batch)
 			gone += list_drain(zone, type, over, keep, pages);
@@ -451,7 +451,7 @@ void zonelock_on_refill_split(struct lmm_refill *refill)
 	view = (struct refill_view){
 		.asked = refill->blocks,
 		.successive = before->nr,
-		.room = lmm_pageset_read(refill->pcp).high / 2 - refill->pcp->count,
+		.room = lmm_pageset_read(refill->pcp) / 2 - refill->pcp->count,
 		.spare = state.free - state.mark,
 	};
 	if (before->nr < REFILL_DOUBLES)
@@ -501,7 +501,7 @@ void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype,
 	if (!depot_stocked(&zz->depot) || !spin_trylock(&pages->lock))
 		return;
 	blocks = min_t(unsigned int, blocks, DEPOT_BATCH_MAX);
-	have = lmm_pageset_read(pages).high ? length_to(list, blocks) : blocks;
+	have = lmm_pageset_read(pages) ? length_to(list, blocks) : blocks;
 	for (; got && have < blocks; have += got) {
 		got = list_fill(zone, zz, list, kind);
 		pages->count += got;
