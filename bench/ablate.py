@@ -94,11 +94,6 @@ MECHANISMS: Mapping[str, Mechanism] = {
         (("zonelock/core.c", "\treturn left ? (worth + 100 * taken / left + 1) / 2 : worth;",
           "\treturn 100;"),),
         ("cache", "build", "two-zones")),
-    "bulk_probe": Mechanism(
-        "a bulk request finds the list filled from the depot", "zonelock", 40,
-        (("zonelock/handlers.c", "\tunsigned int have, got = 1;",
-          "\tunsigned int have, got = 0;"),),
-        ("receive",)),
     "joined_drain": Mechanism(
         "pages that no depot stores go back joined to larger blocks", "zonelock", 170,
         (("zonelock/handlers.c", "\t\tif (!stored) {", "\t\tif (!stored && !count) {"),),

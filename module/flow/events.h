@@ -76,13 +76,11 @@ struct lmm_events {
 	bool (*zone_is_taken)(unsigned int slot);
 
 	/**
-	 * @request: the allocator is about to take up to @blocks blocks of @order from this CPU's
-	 * list of @migratetype of @zone; of one block while lmm_request_wants.call is set.  Not
-	 * reported while an owner takes the zone.  Not under pcp->lock.  Hooks: request,
-	 * bulk_request.
+	 * @request: the allocator is about to take a block of @order from this CPU's list of
+	 * @migratetype of @zone; reported while lmm_request_wants.call is set, but not while an
+	 * owner takes the zone.  Not under pcp->lock.  Hook: request.
 	 */
-	void (*request)(struct zone *zone, unsigned int order, int migratetype,
-			unsigned int blocks);
+	void (*request)(struct zone *zone, unsigned int order, int migratetype);
 
 	/**
 	 * @give_back: pages kept from the buddy are wanted there.  Gives back a batch, and

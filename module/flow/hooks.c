@@ -79,13 +79,6 @@ int lmm_on_fallback(struct free_area *area, unsigned int order, int migratetype,
 }
 EXPORT_SYMBOL_LMM(lmm_on_fallback);
 
-static void tell_request(struct zone *zone, unsigned int order, int migratetype,
-			 unsigned int blocks)
-{
-	if (!lmm_zone_is_taken(lmm_zone_slot(zone)))
-		TELL(request, zone, order, migratetype, blocks);
-}
-
 /* Entries of functions: direct calls. */
 static void notrace on_hint_fault(int last_cpupid, int nid, int pages, int flags)
 {
@@ -103,8 +96,8 @@ static void notrace on_request(gfp_t gfp, unsigned int order, int flags,
 	preempt_disable_notrace();
 	zone = context->preferred_zoneref->zone;
 	lmm_hook_hit(LMM_HOOK_REQUEST);
-	if (zone)
-		tell_request(zone, order, context->migratetype, 1);
+	if (zone && !lmm_zone_is_taken(lmm_zone_slot(zone)))
+		TELL(request, zone, order, context->migratetype);
 	preempt_enable_notrace();
 }
 
@@ -112,28 +105,6 @@ static const struct lmm_entry_handlers entry_handlers = {
 	.hint_fault = on_hint_fault,
 	.request = on_request,
 };
-
-/* The zone that a bulk request tries first: the highest of the node that @gfp allows. */
-static struct zone *bulk_zone(int nid, gfp_t gfp)
-{
-	int i = gfp_zone(gfp);
-	struct zone *zones;
-
-	if (nid < 0 || !node_online(nid))
-		return NULL;
-	zones = NODE_DATA(nid)->node_zones;
-	while (i && !managed_zone(&zones[i]))
-		i--;
-	return &zones[i];
-}
-
-/* As gfp_migratetype(), of a machine that groups pages by mobility. */
-static int gfp_type(gfp_t gfp)
-{
-	if (gfp & __GFP_MOVABLE)
-		return MIGRATE_MOVABLE;
-	return gfp & __GFP_RECLAIMABLE ? MIGRATE_RECLAIMABLE : MIGRATE_UNMOVABLE;
-}
 
 /* A kprobe of a hook whose event says which policies are told. */
 #define ON_KPROBE(id, name, ...)					\
@@ -144,16 +115,6 @@ static int on_##name(struct kprobe *kp, struct pt_regs *regs)		\
 	return 0;							\
 }
 
-static void on_bulk(gfp_t gfp, int nid, int pages)
-{
-	struct zone *zone = bulk_zone(nid, gfp);
-
-	if (pages > 0 && zone)
-		tell_request(zone, 0, gfp_type(gfp), pages);
-}
-
-ON_KPROBE(BULK_REQUEST, bulk_request,
-	  on_bulk((__force gfp_t)LMM_PROBED(0), LMM_PROBED(1), LMM_PROBED(3)))
 ON_KPROBE(WAKE_KSWAPD, wake_kswapd,
 	  TELL_ALL(kswapd_woken, (struct zone *)LMM_PROBED(0), LMM_PROBED(2)))
 ON_KPROBE(HUGE_WANTED, huge_wanted, TELL_ALL(huge_wanted))
@@ -161,7 +122,6 @@ ON_KPROBE(HUGE_WANTED, huge_wanted, TELL_ALL(huge_wanted))
 const struct lmm_hook_handlers lmm_flow_handlers = {
 	.entry = &entry_handlers,
 	.probes = {
-		[LMM_HOOK_BULK_REQUEST] = on_bulk_request,
 		[LMM_HOOK_WAKE_KSWAPD] = on_wake_kswapd,
 		[LMM_HOOK_HUGE_WANTED] = on_huge_wanted,
 	},

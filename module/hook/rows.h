@@ -112,12 +112,6 @@ KPROBE(WAKE_KSWAPD, wake_kswapd, wakeup_kswapd, void, struct zone *zone, gfp_t g
 KPROBE(PAGE_BREAKS, page_breaks, memory_failure, int, long unsigned int pfn, int flags)
 /* A thread is about to allocate a huge page. */
 KPROBE(HUGE_WANTED, huge_wanted, vma_thp_gfp_mask, gfp_t, struct vm_area_struct *vma)
-/* Many pages are asked for at once. */
-KPROBE(BULK_REQUEST, bulk_request, alloc_pages_bulk_noprof, long unsigned int, gfp_t gfp,
-       int preferred_nid, nodemask_t *nodemask, int nr_pages, struct list_head *page_list,
-       struct page **page_array)
-OR(BULK_REQUEST, bulk_request, alloc_pages_bulk_noprof, long unsigned int, gfp_t gfp,
-   int preferred_nid, nodemask_t *nodemask, int nr_pages, struct page **page_array)
 /* A BPF program is about to be called at a function, and at many functions. */
 DIRECT_ALONE(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, struct bpf_tramp_node *node,
 	     struct bpf_trampoline *tr, struct bpf_prog *tgt_prog)

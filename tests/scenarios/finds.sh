@@ -6,8 +6,7 @@
 # args: transparent_hugepage=madvise
 #
 # Who asks in a way of its own finds the pages that depots hold: a program's huge pages without
-# MADV_HUGEPAGE, for which the kernel neither wakes kswapd nor compacts; bulk requests, which take
-# from a list without asking for each page.
+# MADV_HUGEPAGE, for which the kernel neither wakes kswapd nor compacts.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 . "$LMM_ROOT/tests/scenarios/lib_frames.sh"
@@ -109,23 +108,7 @@ need write_to "$LMM_DBG/pcp/enabled" 0
 note "huge pages until none is left, both off again: $(stock_huge)"
 need write_to "$zonelock/enabled" 1
 
-need insmod "$LMM_MODDIR/lmm_bulk.ko"
-# Only the requests are to run on CPU 1, and to find its list empty: a CPU that goes leaves none.
-need taskset -pc 0 $$
-need write_to /sys/devices/system/cpu/cpu1/online 0
-need write_to /sys/devices/system/cpu/cpu1/online 1
-check "a depot holds pages before bulk requests" stock
-had=$(held)
-# Less than the depot holds, whose bound has fallen where the guest was slow.
-want=$((had * 3 / 4))
-[ $want -le 4096 ] || want=4096
-before=$(counter taken_pages zonelock)
-need taskset -c 1 sh -c "echo $want >/sys/module/lmm_bulk/parameters/run"
-taken=$(($(counter taken_pages zonelock) - before))
-same "bulk requests get what they ask for" "$(cat /sys/module/lmm_bulk/parameters/got)" $want
-note "of $had pages in the depot bulk requests for $want took $taken"
-check "95 of 100 pages come out of the depot" test $((taken * 100)) -ge $((want * 95))
 check "switched off, zonelock takes nothing more" write_to "$zonelock/enabled" 0
 same "all that was stored was taken or went back" "$(unaccounted)" 0
-need rmmod lmm_bulk lmm_holes
+need rmmod lmm_holes
 check "unloads" lmm_unload

@@ -471,38 +471,33 @@ void zonelock_on_refill_split(struct lmm_refill *refill)
 /**
  * zonelock_on_request() - event: an allocation begins
  * @zone: zone that the allocation prefers
- * @order: order of the blocks
- * @migratetype: migratetype of the blocks
- * @blocks: number of blocks, at least 1
+ * @order: order of the block
+ * @migratetype: migratetype of the block
  *
- * Used where refills cannot be hooked: fills a list of this CPU with too few blocks before the
- * kernel finds the list empty.  A request for many pages takes them from the list, and refills the
- * list without asking for each.
+ * Used where refills cannot be hooked: fills an empty list of this CPU before the kernel finds the
+ * list empty.
  *
  * Context: any that may call the allocator, preemption off; only tries pcp->lock, which an
  * interrupted allocation may hold.
  */
-void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype,
-			 unsigned int blocks)
+void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
 {
 	struct per_cpu_pages *pages = this_cpu_ptr(zone->per_cpu_pageset);
-	unsigned int kind = lmm_pindex(order, migratetype);
+	unsigned int kind = lmm_pindex(order, migratetype), got;
 	struct zonelock_zone *zz;
-	unsigned int have, got = 1;
 	struct list_head *list;
 
 	if (kind >= DEPOT_KINDS || migratetype >= MIGRATE_PCPTYPES)
 		return;
 	/* First what only this CPU writes: most requests find their list filled. */
 	list = &pages->lists[kind];
-	if (blocks == 1 && READ_ONCE(list->next) != list)
+	if (!list_empty(list))
 		return;
 	zz = zonelock_of(zone);
 	if (!depot_stocked(&zz->depot) || !spin_trylock(&pages->lock))
 		return;
-	blocks = min_t(unsigned int, blocks, DEPOT_BATCH_MAX);
-	have = lmm_pageset_read(pages) ? length_to(list, blocks) : blocks;
-	for (; got && have < blocks; have += got) {
+	/* A list that the kernel has disabled stays empty. */
+	if (list_empty(list) && lmm_pageset_read(pages)) {
 		got = list_fill(zone, zz, list, kind);
 		pages->count += got;
 		if (got)

@@ -282,7 +282,6 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_USES(SHARE_CACHE, "CPUs share a part of a depot by node, whatever their caches"),
 	LMM_USES_BPF_LINKS,
 	LMM_USES_FOR(REQUEST, REFILL, "filling an empty list where refills cannot be hooked"),
-	LMM_USES_FOR(BULK_REQUEST, REFILL, "serving bulk requests where refills cannot be hooked"),
 	LMM_NEEDS(FREE_COMMIT, "all of the policy, which would not know whose drains it may keep"),
 	LMM_NEEDS(FREE_PAGE, "all of the policy, which would not know whose drains it may keep"),
 	LMM_NEEDS(FREE_PAGES, "all of the policy, which would not know whose drains it may keep"),
