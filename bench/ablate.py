@@ -90,9 +90,9 @@ MECHANISMS: Mapping[str, Mechanism] = {
           "\tif (zz)"),),
         ("receive", "two-zones")),
     "worth": Mechanism(
-        "a depot whose pages nobody takes holds fewer", "zonelock", 45,
-        (("zonelock/core.c", "\treturn left ? (worth + 100 * taken / left + 1) / 2 : worth;",
-          "\treturn 100;"),),
+        "a depot whose pages nobody takes holds fewer", "zonelock", 20,
+        (("zonelock/core.c", "\treturn min3(limit, room, max(2 * took, trial));",
+          "\treturn min(limit, room);"),),
         ("cache", "build", "two-zones")),
     "joined_drain": Mechanism(
         "pages that no depot stores go back joined to larger blocks", "zonelock", 170,

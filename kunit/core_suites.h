@@ -22,7 +22,7 @@
 #include "pageblock_reserve_test.c"
 #include "zonelock_core_test.c"
 #include "zonelock_runs_test.c"
-#include "zonelock_worth_test.c"
+#include "zonelock_took_test.c"
 
 ADD_SUITES(&pcp_core_suite, &pcp_depth_core_suite, &pcp_event_core_suite,
 	   &pcp_event_load_suite, &cma_core_suite, &cma_balance_core_suite,
@@ -30,4 +30,4 @@ ADD_SUITES(&pcp_core_suite, &pcp_depth_core_suite, &pcp_event_core_suite,
 	   &numa_promote_core_suite, &numa_trend_core_suite, &pageblock_core_suite,
 	   &pageblock_census_suite, &pageblock_move_suite, &pageblock_reserve_suite,
 	   &zonelock_core_suite, &zonelock_runs_suite,
-	   &zonelock_worth_suite);
+	   &zonelock_took_suite);

@@ -200,31 +200,30 @@ static void few_small_blocks_are_left(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, refill_splits(&none, 63, 0));
 }
 
-/* Free pages, mark, pages held, the admin's limit, percentage taken: pages that may be held. */
+/* Free pages, mark, pages held, the admin's limit, pages taken: pages that may be held. */
 static void bound_of_a_depot(struct kunit *test)
 {
 	static const struct {
 		unsigned long free, mark, held, limit;
-		unsigned int worth;
-		unsigned long bound;
+		unsigned long took, bound;
 	} cases[] = {
 		/* Much memory is free: the limit, as far as CPUs take what is stored. */
-		{ 400000, 1519, 0, 10000, 100, 10000 },
-		{ 400000, 1519, 0, 10000, 60, 6000 },
+		{ 400000, 1519, 0, 10000, 5000, 10000 },
+		{ 400000, 1519, 0, 10000, 3000, 6000 },
 		{ 400000, 1519, 0, 100000, 0, 3125 },
 		{ 400000, 1519, 0, 10000, 0, 1008 },
 		/* Half of what would be free above the mark, wherever it is. */
-		{ 2519, 1519, 0, 10000, 100, 500 },
-		{ 2019, 1519, 500, 10000, 100, 500 },
-		{ 1519, 1519, 300, 10000, 100, 150 },
-		{ 1500, 1519, 19, 10000, 100, 0 },
-		{ 400000, 0, 0, 0, 100, 0 },
+		{ 2519, 1519, 0, 10000, 9999, 500 },
+		{ 2019, 1519, 500, 10000, 9999, 500 },
+		{ 1519, 1519, 300, 10000, 9999, 150 },
+		{ 1500, 1519, 19, 10000, 9999, 0 },
+		{ 400000, 0, 0, 0, 9999, 0 },
 	}, *c;
 
 	for (c = cases; c < cases + ARRAY_SIZE(cases); c++) {
 		const struct depot_view view = VIEW(c->free, c->mark, c->held, 0);
 
-		KUNIT_EXPECT_EQ_MSG(test, c->bound, depot_bound(&view, c->limit, c->worth),
+		KUNIT_EXPECT_EQ_MSG(test, c->bound, depot_bound(&view, c->limit, c->took),
 				    "case %zu", c - cases);
 	}
 }

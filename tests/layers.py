@@ -26,8 +26,6 @@ WRAPPERS = ("hook/klp_fallback", "hook/klp_giveback", "hook/klp_lists")
 POLICY_LAYER = 5
 #: Circles of calls that there still are, and why.  The list only becomes shorter.
 KNOWN: dict[frozenset[str], str] = {
-    frozenset({"policy/zonelock/giveback", "policy/zonelock/handlers"}):
-        "handlers.c has the events and the view of a zone that giveback.c needs",
     frozenset({"hook/klp_client", "hook/klp_conflict"}):
         "a livepatch of ours is refused above another's, and another's is told from ours",
 }

@@ -91,21 +91,15 @@ static void passing(struct input *input)
 static void bounds(struct input *input)
 {
 	struct depot_view view = take_view(input);
-	unsigned long limit = take(input, 3), taken = take(input, 3), aged = take(input, 3);
-	unsigned int worth = take_within(input, 0, 100), next = depot_worth(worth, taken, aged);
-	unsigned long bound = depot_bound(&view, limit, worth), whole = view.free + view.held;
+	unsigned long limit = take(input, 3), took = take(input, 3);
+	unsigned long bound = depot_bound(&view, limit, took), whole = view.free + view.held;
 	unsigned long room = whole > view.mark ? (whole - view.mark) / DEPOT_FREE_SHARE : 0;
 
-	MUST(next, <=, 100);
-	if (!aged)
-		MUST(next, >=, worth);
-	if (!taken)
-		MUST(next, <=, worth);
 	MUST(bound, <=, limit);
 	MUST(bound, <=, room);
 	MUST(bound, >=, min(limit / DEPOT_TRIAL_SHARE, room));
 	MUST(bound, >=, min3(limit, DEPOT_TRIAL_PAGES, room));
-	MUST(bound, <=, depot_bound(&view, limit, 100));
+	MUST(bound, <=, depot_bound(&view, limit, took + 1));
 }
 
 /* What goes under one hold: few blocks, or no more than is asked; the lists keep what they may. */

@@ -56,60 +56,28 @@ enum depot_reason depot_duty(const struct depot_view *view)
  * depot_bound() - pages that a depot may hold
  * @view: state of the zone, but for @max
  * @limit: the admin's limit, in pages
- * @worth: result of depot_worth()
+ * @took: result of depot_took()
  *
- * Pages that nobody takes cross zone->lock twice all the same, and are missing meanwhile.  The
- * bound falls with the free pages, so that a depot is nearly empty when these reach the mark.
+ * Pages that nobody takes cross zone->lock twice all the same, and are missing meanwhile: twice
+ * what CPUs take in max_age is enough.  The bound falls with the free pages, so that a depot is
+ * nearly empty when these reach the mark.
  *
  * Return: pages.
  */
-unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned int worth)
+unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned long took)
 {
 	unsigned long whole = view->free + view->held;
 	unsigned long room = whole > view->mark ? (whole - view->mark) / DEPOT_FREE_SHARE : 0;
 	unsigned long trial = max(limit / DEPOT_TRIAL_SHARE, DEPOT_TRIAL_PAGES);
 
-	limit = min(limit, max(limit * worth / 100, trial));
-	return min(limit, room);
-}
-
-/**
- * depot_worth() - percentage of the pages in a depot that CPUs take, of late
- * @worth: the percentage so far
- * @taken: pages that CPUs have taken since
- * @aged: pages that have gone back since because no CPU took them
- *
- * Return: the percentage, half of it from the latest pages.
- */
-unsigned int depot_worth(unsigned int worth, unsigned long taken, unsigned long aged)
-{
-	unsigned long left = taken + aged;
-
-	return left ? (worth + 100 * taken / left + 1) / 2 : worth;
-}
-
-/**
- * depot_worth_due() - is the percentage of taken pages to be reckoned anew?
- * @now: the time
- * @since: time when the percentage was last reckoned
- * @max_age: time that a batch may stay; all three in the same unit
- *
- * Pages are taken one batch after the other, and age all at once.  A pass that comes soon after
- * another sees a batch or two, and half of depot_worth() would be these.  Hooks of any zone ask for
- * passes of all zones.
- *
- * Return: true DEPOT_WORTH_TIMES times in @max_age at most.
- */
-bool depot_worth_due(unsigned long now, unsigned long since, unsigned long max_age)
-{
-	return now - since >= max_age / DEPOT_WORTH_TIMES;
+	return min3(limit, room, max(2 * took, trial));
 }
 
 /**
  * depot_took() - pages that CPUs take of a depot in max_age, of late
  * @took: the same when it was last reckoned
  * @taken: pages that CPUs have taken since
- * @times: how often a DEPOT_WORTH_TIMES-th of max_age has passed since
+ * @times: how often a DEPOT_TOOK_PARTS-th of max_age has passed since
  *
  * Return: pages; what was taken longer ago than a few max_age hardly counts.
  */
@@ -118,7 +86,7 @@ unsigned long depot_took(unsigned long took, unsigned long taken, unsigned long 
 	if (times >= DEPOT_TOOK_TIMES)
 		return taken;
 	while (times--)
-		took -= DIV_ROUND_UP(took, DEPOT_WORTH_TIMES);
+		took -= DIV_ROUND_UP(took, DEPOT_TOOK_PARTS);
 	return took + taken;
 }
 

@@ -56,16 +56,14 @@ enum depot_reason {
 #define DEPOT_FREE_SHARE	2
 
 /*
- * Percentage of a depot's pages that CPUs are taken to take, before anything is known.  And what a
- * depot may hold at least, to find out whether CPUs take pages again: one in so many pages of its
- * limit, or two batches (DEPOT_BATCH_MAX).
+ * What a depot may hold at least, to find out whether CPUs take pages again: one in so many pages
+ * of its limit, or two batches (DEPOT_BATCH_MAX).
  */
-#define DEPOT_FIRST_WORTH	25
 #define DEPOT_TRIAL_SHARE	32
 #define DEPOT_TRIAL_PAGES	1008UL
 
-/* How often in max_age that percentage is reckoned, however many passes there are. */
-#define DEPOT_WORTH_TIMES	4
+/* What CPUs take is reckoned so often in max_age, however many passes there are. */
+#define DEPOT_TOOK_PARTS	4
 
 /* After so many of these times nothing is known any more of what CPUs took. */
 #define DEPOT_TOOK_TIMES	16
@@ -160,9 +158,7 @@ bool refill_splits(const struct refill_view *view, unsigned long pages, unsigned
 
 enum depot_verdict depot_judge(const struct depot_view *view, unsigned int count);
 enum depot_reason depot_duty(const struct depot_view *view);
-unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned int worth);
-unsigned int depot_worth(unsigned int worth, unsigned long taken, unsigned long aged);
-bool depot_worth_due(unsigned long now, unsigned long since, unsigned long max_age);
+unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned long took);
 unsigned long depot_took(unsigned long took, unsigned long taken, unsigned long times);
 unsigned long depot_wants(unsigned long took, unsigned long held);
 unsigned int depot_cut(unsigned int asked, unsigned int on_list);

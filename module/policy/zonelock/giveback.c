@@ -165,8 +165,6 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
 		cond_resched();
 	}
 	returned(zone, reason, sum);
-	if (reason == DEPOT_BY_AGE)
-		zz->aged += sum;
 	return sum;
 }
 
@@ -247,43 +245,32 @@ bool zonelock_on_give_back(struct lmm_klp_return *part)
 	return count;
 }
 
-static bool any_stocked(void)
+/* Is there a depot that holds pages, or of which CPUs took some of late? */
+static bool any_used(void)
 {
 	struct zone *zone = NULL;
 
 	while ((zone = lmm_zone_after(zone)))
-		if (depot_stocked(&zonelock_of(zone)->depot))
+		if (depot_stocked(&zonelock_of(zone)->depot) || zonelock_of(zone)->took)
 			return true;
 	return false;
 }
 
-/**
- * zonelock_took() - pages that CPUs take of a depot in max_age
- * @zz: the depot's zone
- * @taken: pages taken since this was last reckoned
- *
- * Context: any.
- * Return: pages.
- */
-unsigned long zonelock_took(struct zonelock_zone *zz, unsigned long taken)
+/* Jiffies in which what CPUs take is reckoned once. */
+static unsigned long took_part(void)
 {
-	unsigned long part = max(READ_ONCE(zonelock.max_age) / DEPOT_WORTH_TIMES, 1UL);
-
-	return depot_took(READ_ONCE(zz->took), taken,
-			  (jiffies - READ_ONCE(zz->reckoned)) / part);
+	return max(READ_ONCE(zonelock.max_age) / DEPOT_TOOK_PARTS, 1UL);
 }
 
-static void worth_reckon(struct zonelock_zone *zz)
+static void took_reckon(struct zonelock_zone *zz)
 {
-	unsigned long now = jiffies, taken;
+	unsigned long now = jiffies, times = (now - zz->reckoned) / took_part();
 
-	if (!depot_worth_due(now, zz->reckoned, READ_ONCE(zonelock.max_age)))
+	/* Passes come more often, as hooks of any zone ask for them. */
+	if (!times)
 		return;
-	taken = atomic_long_xchg(&zz->depot.taken, 0);
-	WRITE_ONCE(zz->worth, depot_worth(zz->worth, taken, zz->aged));
-	WRITE_ONCE(zz->took, zonelock_took(zz, taken));
-	zz->aged = 0;
-	WRITE_ONCE(zz->reckoned, now);
+	WRITE_ONCE(zz->took, depot_took(zz->took, atomic_long_xchg(&zz->depot.taken, 0), times));
+	zz->reckoned = now;
 }
 
 static void zone_pass(struct zone *zone)
@@ -293,7 +280,7 @@ static void zone_pass(struct zone *zone)
 	struct depot_view view;
 	enum depot_reason reason;
 
-	worth_reckon(zz);
+	took_reckon(zz);
 	if (!depot_stocked(&zz->depot))
 		return;
 	zonelock_view(zone, zz, &view);
@@ -305,7 +292,7 @@ static void zone_pass(struct zone *zone)
 }
 
 /**
- * zonelock_pass() - check the depots, periodically while any holds pages
+ * zonelock_pass() - check the depots, periodically while any is used
  * @work: the pass of the policy's worker
  *
  * Context: process.
@@ -318,12 +305,12 @@ void zonelock_pass(struct work_struct *work)
 		zone_pass(zone);
 		cond_resched();
 	}
-	if (!any_stocked()) {
+	if (!any_used()) {
 		WRITE_ONCE(lmm_request_wants.call, 0);
 		atomic_set(&zonelock.ticking, 0);
 		/* A CPU that stored before both were cleared has kicked no pass: look again. */
 		smp_mb();
-		if (!any_stocked())
+		if (!any_used())
 			return;
 		WRITE_ONCE(lmm_request_wants.call, zonelock.topup);
 		if (atomic_xchg(&zonelock.ticking, 1))
@@ -331,7 +318,7 @@ void zonelock_pass(struct work_struct *work)
 	}
 	/* A batch is old at half of max_age: two passes fall into the other half. */
 	queue_delayed_work(zonelock.worker.wq, &zonelock.worker.pass,
-			   max(READ_ONCE(zonelock.max_age) / DEPOT_WORTH_TIMES, 1UL));
+			   took_part());
 }
 
 /**

@@ -53,7 +53,7 @@ void zonelock_view(struct zone *zone, const struct zonelock_zone *zz, struct dep
 			view->free >= view->mark;
 	view->max = depot_bound(view, zone_managed_pages(zone) *
 				      READ_ONCE(zonelock.max_tenths) / 1000,
-				READ_ONCE(zz->worth));
+				zonelock_took(zz));
 }
 
 /* Queue a pass.  Under pcp->lock no work can be queued, see policy/pcp/handlers.c. */
@@ -236,14 +236,12 @@ static unsigned int list_pass_on(struct zone *zone, struct zonelock_zone *zz,
 	unsigned int batch = READ_ONCE(pages->batch);
 	unsigned int cut, last, stored = 0;
 	struct depot_view view;
-	unsigned long took;
 	LIST_HEAD(some);
 
 	if (time_before(jiffies, READ_ONCE(zz->asked_at) + READ_ONCE(zonelock.max_age)))
 		return 0;
-	took = zonelock_took(zz, atomic_long_read(&zz->depot.taken));
 	do {
-		cut = min3(depot_wants(took, atomic_long_read(&zz->depot.pages)),
+		cut = min3(depot_wants(zonelock_took(zz), atomic_long_read(&zz->depot.pages)),
 			   (unsigned long)most - stored, (unsigned long)DEPOT_BATCH_MAX);
 		if (cut < batch || verdict_of(zone, zz, pages, cut, &view) != DEPOT_STORE ||
 		    !depot_has_room(&zz->depot, smp_processor_id()))

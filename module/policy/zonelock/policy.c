@@ -165,7 +165,6 @@ static int zonelock_alloc(void)
 	for (slot = 0; slot < lmm_zone_slots(); slot++) {
 		zonelock.zones[slot].closed_at = jiffies - MAX_JIFFY_OFFSET / 2;
 		zonelock.zones[slot].asked_at = jiffies - MAX_JIFFY_OFFSET / 2;
-		zonelock.zones[slot].worth = DEPOT_FIRST_WORTH;
 		zonelock.zones[slot].reckoned = jiffies;
 	}
 	err = shards_alloc();

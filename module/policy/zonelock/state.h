@@ -42,10 +42,8 @@ struct zonelock_chunk {
  * @depot: depot of the zone; has no shards if the zone had no memory when the policy came on
  * @chunks: the batches that the depot was given
  * @returning: CPUs between taking a batch out and the end of its drain, preemption off
- * @worth: percentage of its pages that CPUs take; a pass writes it
- * @took: pages that CPUs take in max_age, when @worth was last reckoned; a pass writes it
- * @aged: pages that went back by age since @worth was last reckoned; for passes alone
- * @reckoned: jiffies when @worth was last reckoned; a pass writes it
+ * @took: pages that CPUs take in max_age, as a pass has last reckoned
+ * @reckoned: jiffies when @took was last reckoned; for passes alone
  * @closed_at: jiffies when the depot was last closed, for a second
  * @broken: a page of the zone broke: nothing is stored or taken any more
  * @wanted: a request found too little in the buddy while the depot held pages
@@ -58,9 +56,7 @@ struct zonelock_zone {
 	struct depot depot;
 	struct zonelock_chunk *chunks;
 	atomic_t returning;
-	unsigned int worth;
 	unsigned long took;
-	unsigned long aged;
 	unsigned long reckoned;
 	unsigned long closed_at ____cacheline_aligned_in_smp;
 	bool broken;
@@ -78,7 +74,7 @@ struct zonelock_zone {
  * @nr_shards: shards of every depot
  * @topup: refills cannot be hooked, so lists are filled before an allocation
  * @ticking: 1 while a pass is queued or about to be
- * @worker: gives pages back; its pass is queued while any depot holds pages
+ * @worker: gives pages back; its pass is queued while any depot is used
  *
  * Hooks read the knobs without a lock.
  */
@@ -103,7 +99,12 @@ static inline struct zonelock_zone *zonelock_of(const struct zone *zone)
 void zonelock_view(struct zone *zone, const struct zonelock_zone *zz, struct depot_view *view);
 void zonelock_close(struct zone *zone);
 
-unsigned long zonelock_took(struct zonelock_zone *zz, unsigned long taken);
+/* Pages that CPUs take of a depot in max_age. */
+static inline unsigned long zonelock_took(const struct zonelock_zone *zz)
+{
+	return READ_ONCE(zz->took) + atomic_long_read(&zz->depot.taken);
+}
+
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason);
 unsigned int zonelock_return_now(struct zone *zone, unsigned int most);
 void zonelock_pass(struct work_struct *work);

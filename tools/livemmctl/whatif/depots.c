@@ -46,7 +46,6 @@ int depot_begin(const struct model *model, struct zone *zone)
 	memset(zone->shard, 0, sizeof(*zone->shard));
 	depot_init(&zone->depot, zone->shard, 1, first_shard);
 	depot_supply(&zone->depot, zone->batches, nr);
-	zone->worth = DEPOT_FIRST_WORTH;
 	zone->reckoned = model->now;
 	return 0;
 }
@@ -70,7 +69,7 @@ static struct depot_view view_of(const struct model *model, const struct zone *z
 	view.reclaim = zone->reclaim && view.free < view.mark + zone->gap &&
 		       view.free >= view.mark;
 	view.max = depot_bound(&view, zone->managed * model->zonelock->max_tenths / 1000,
-			       zone->worth);
+			       zone->took + atomic_long_read(&zone->depot.taken));
 	return view;
 }
 
@@ -281,21 +280,21 @@ long depot_return_zone(struct model *model, struct zone *zone, enum depot_reason
 			break;
 		sum += count;
 	}
-	if (reason == DEPOT_BY_AGE) {
-		zone->aged += sum;
+	if (reason == DEPOT_BY_AGE)
 		model->result->returned_age += sum;
-	}
 	return sum;
 }
 
-/* worth_reckon() */
-static void worth_reckon(const struct model *model, struct zone *zone)
+/* took_reckon() */
+static void took_reckon(const struct model *model, struct zone *zone)
 {
-	if (!depot_worth_due(model->now, zone->reckoned, model->zonelock->max_age_ms * NS_PER_MS))
+	int64_t part = model->zonelock->max_age_ms * NS_PER_MS / DEPOT_TOOK_PARTS;
+	unsigned long times = (model->now - zone->reckoned) / part;
+
+	if (!times)
 		return;
-	zone->worth = depot_worth(zone->worth, atomic_long_read(&zone->depot.taken), zone->aged);
+	zone->took = depot_took(zone->took, atomic_long_read(&zone->depot.taken), times);
 	atomic_long_set(&zone->depot.taken, 0);
-	zone->aged = 0;
 	zone->reckoned = model->now;
 }
 
@@ -305,7 +304,7 @@ static void zone_pass(struct model *model, struct zone *zone)
 	struct depot_view view;
 	enum depot_reason reason;
 
-	worth_reckon(model, zone);
+	took_reckon(model, zone);
 	if (!depot_stocked(&zone->depot)) {
 		zone->wanted = false;
 		return;

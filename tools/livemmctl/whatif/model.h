@@ -66,9 +66,8 @@ struct zone {
 	struct depot depot;		/* has no shards where zonelock is off */
 	struct depot_shard *shard;
 	struct depot_batch *batches;
-	unsigned int worth;
-	unsigned long aged;
-	int64_t reckoned;		/* time of @worth */
+	unsigned long took;
+	int64_t reckoned;		/* time of @took */
 	unsigned long open_at;		/* jiffies */
 	bool wanted;
 
