@@ -88,13 +88,33 @@ static void notrace on_hint_fault(int last_cpupid, int nid, int pages, int flags
 	preempt_enable_notrace();
 }
 
+/*
+ * The zone that a request will get its pages from: the first of the node with more free pages than
+ * the low watermark, as get_page_from_freelist() looks for one; else the one that it prefers.
+ */
+static struct zone *zone_of_request(const struct zoneref *preferred, gfp_t gfp)
+{
+	const struct zoneref *ref = preferred;
+
+	for (; ref->zone && zone_to_nid(ref->zone) == zone_to_nid(preferred->zone); ref++) {
+		const struct zone *zone = ref->zone;
+		unsigned long mark = READ_ONCE(zone->_watermark[WMARK_LOW]) +
+				     READ_ONCE(zone->watermark_boost) +
+				     READ_ONCE(zone->lowmem_reserve[gfp_zone(gfp)]);
+
+		if (zone_page_state(ref->zone, NR_FREE_PAGES) > mark)
+			return ref->zone;
+	}
+	return preferred->zone;
+}
+
 static void notrace on_request(gfp_t gfp, unsigned int order, int flags,
 			       const struct alloc_context *context)
 {
 	struct zone *zone;
 
 	preempt_disable_notrace();
-	zone = context->preferred_zoneref->zone;
+	zone = zone_of_request(context->preferred_zoneref, gfp);
 	lmm_hook_hit(LMM_HOOK_REQUEST);
 	if (zone && !lmm_zone_is_taken(lmm_zone_slot(zone)))
 		TELL(request, zone, order, context->migratetype);

@@ -203,7 +203,7 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   load_start, load_stop    LOAD_PROCS processes (LOAD_ROUNDS: their options) that map, touch and unmap; default one a CPU on 6.1
 #   lists_bounds             node, zone, CPU, bound, default; a line a list
 #   lists_changed            those of them that do not have their default
-#   raised_by [ZONE]         pages by which the policy has raised lists of node 0, in all zones or in one
+#   raised_by [ZONE [NODE]]  pages by which the policy has raised lists of node 0, or "any", in all zones or in one
 #   lists_raised             has the policy raised a list?
 #   lists_idle               has it raised none?
 #   zone_raised ZONE         has it raised one of that zone of node 0?
@@ -288,7 +288,7 @@ zone_pages() {
 		/^Node/ { ours = $2 == "0," && (only == "" ? $4 != "DMA" : $4 == only) }
 		!ours { next }
 		$1 == "pages" && $2 == name { sum += $3 }
-		name ~ /^(low|high)$/ && $1 == name && NF == 2 { sum += $2 }
+		name ~ /^(min|low|high|managed)$/ && $1 == name && NF == 2 { sum += $2 }
 		name == "count" && $1 == "count:" { sum += $2 }
 		END { print sum + 0 }' /proc/zoneinfo
 }

@@ -468,7 +468,7 @@ void zonelock_on_refill_split(struct lmm_refill *refill)
 
 /**
  * zonelock_on_request() - event: an allocation begins
- * @zone: zone that the allocation prefers
+ * @zone: zone that the allocation will get its page from
  * @order: order of the block
  * @migratetype: migratetype of the block
  *
