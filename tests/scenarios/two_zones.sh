@@ -11,17 +11,21 @@
 . "$LMM_ROOT/tests/scenarios/lib_zonelock.sh"
 . "$LMM_ROOT/tests/scenarios/lib_crossings.sh"
 
-normal_full() { [ "$(zone_pages free Normal)" -lt "$(zone_pages low Normal)" ]; }
+# fill SIDE: take what is free in Normal, and a little more, which comes from DMA32.
+fill() {
+	hog_hold $(($(zone_pages free Normal) / 256 + 16))
+	check "$1: Normal is full" test "$(zone_pages free Normal)" -lt "$(zone_pages high Normal)"
+}
 
 need test "$(zone_pages managed Normal)" -gt 0
-# A little more than is free there: what is more comes from DMA32.
-hog_hold $((($(zone_pages free Normal) - $(zone_pages min Normal)) / 256 + 64))
-check "Normal is full" normal_full
+fill before
 sent 1024 >/dev/null
+fill stock
 base=$(sent 2048)
 need lmm_load
 need write_to "$zonelock/enabled" 1
 sent 1024 >/dev/null
+fill zonelock
 stored=$(counter stored_pages zonelock) taken=$(counter taken_pages zonelock)
 on=$(sent 2048)
 stored=$(($(counter stored_pages zonelock) - stored)) taken=$(($(counter taken_pages zonelock) - taken))
