@@ -64,11 +64,15 @@ static inline int lmm_pageset_most(const struct zone *zone)
  */
 static inline int lmm_pageset_read(const struct per_cpu_pages *pcp)
 {
+	int high = READ_ONCE(pcp->high);
 #if LMM_TUNES_LISTS
-	if (!READ_ONCE(pcp->high_min))
-		return 0;
+	int least = READ_ONCE(pcp->high_min);
+
+	/* A list that was never used has 0. */
+	return least ? max(high, least) : 0;
+#else
+	return high;
 #endif
-	return READ_ONCE(pcp->high);
 }
 
 /**
@@ -82,7 +86,9 @@ static inline int lmm_pageset_read(const struct per_cpu_pages *pcp)
  */
 static inline bool lmm_pageset_swap(struct per_cpu_pages *pcp, int seen, int want)
 {
-	return seen && cmpxchg(&pcp->high, seen, want) == seen;
+	int high = READ_ONCE(pcp->high);
+
+	return seen && lmm_pageset_read(pcp) == seen && cmpxchg(&pcp->high, high, want) == high;
 }
 
 /**

@@ -89,7 +89,7 @@ int ahead_decay(const struct lmm_drain *drain)
 	gone = ahead_take(drain, now);
 	if (gone)
 		return gone;
-	gone = zonelock_list_shrink(drain->zone, drain->pcp, READ_ONCE(drain->pcp->high));
+	gone = zonelock_list_shrink(drain->zone, drain->pcp, lmm_pageset_read(drain->pcp));
 	ahead_note(drain, now, gone - drain->count);
 	return min(gone, drain->count);
 }
