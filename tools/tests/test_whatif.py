@@ -286,8 +286,8 @@ def test_a_depot_gives_back_what_no_cpu_takes() -> None:
     host.give(2000)
     host.rest(3000)
     found = predict.predict(host.events(), ZONELOCK)
-    # The trial share of 4 % of 500,000 pages would hold all; half of max_age_ms later all is old.
-    assert found.detail["stored_pages"] > 1000
+    # Nobody has taken any, so two batches are held at most; half of max_age_ms later all is old.
+    assert 504 < found.detail["stored_pages"] <= 1008
     assert found.detail["returned_age"] == found.detail["stored_pages"]
     assert found.predicted.crossed == pytest.approx(found.recorded.crossed, rel=0.2)
     small = predict.predict(host.events(), {"zonelock": {"max_pages_pct": "0.1"}})
