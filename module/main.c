@@ -77,7 +77,7 @@ static int __init livemm_init(void)
 	return 0;
 
 err_lease:
-	lmm_lease_cancel();
+	lmm_lease_set(0);
 	policies_forget(ARRAY_SIZE(policies));
 err_hooks:
 	lmm_hooks_exit();
@@ -91,7 +91,7 @@ err_report:
 static void __exit livemm_exit(void)
 {
 	lmm_control_exit();
-	lmm_lease_cancel();
+	lmm_lease_set(0);
 	policies_forget(ARRAY_SIZE(policies));
 	lmm_hooks_exit();
 	lmm_look_exit();

@@ -12,6 +12,5 @@ extern const struct lmm_knob lmm_lease_knob;
 void lmm_lease_init(void);
 void lmm_lease_set(u32 seconds);
 u32 lmm_lease_left(void);
-void lmm_lease_cancel(void);
 
 #endif /* LIVEMM_CONTROL_LEASE_H */
