@@ -127,11 +127,11 @@ static void registry_fake_stop(enum lmm_policy_id id)
 
 #define lmm_events_start	registry_fake_start
 #define lmm_events_stop		registry_fake_stop
-#include "../module/control/policies.c"
 #include "../module/control/state.c"
 #include "../module/control/switch.c"
 #include "../module/control/look.c"
 #include "../module/control/registry.c"
+#include "../module/control/lease.c"
 #include "../module/control/change.c"
 #undef lmm_events_start
 #undef lmm_events_stop
@@ -189,6 +189,7 @@ static struct lmm_policy registry_pcp, registry_numa;
 
 static struct lmm_policy registry_policy(enum lmm_policy_id id, const char *name)
 {
+	static const struct lmm_hook_client uses = { .name = "test" };
 	static const struct lmm_events none;
 
 	return (struct lmm_policy){
@@ -197,6 +198,7 @@ static struct lmm_policy registry_policy(enum lmm_policy_id id, const char *name
 		.knobs = registry_knobs,
 		.nr_knobs = ARRAY_SIZE(registry_knobs),
 		.mode_knob = -1,
+		.uses = &uses,
 		.events = &none,
 		.counter_names = registry_counters,
 		.nr_counters = ARRAY_SIZE(registry_counters),
@@ -237,7 +239,8 @@ static const struct lmm_config *registry_config(struct lmm_policy *policy)
 /* Settings under construction, to be handed to registry_apply_since(). */
 static struct lmm_config *registry_want(struct lmm_policy *policy)
 {
-	return kmemdup(registry_config(policy), lmm_config_size(policy), GFP_KERNEL | __GFP_NOFAIL);
+	return kmemdup(registry_config(policy), sizeof(struct lmm_config),
+		       GFP_KERNEL | __GFP_NOFAIL);
 }
 
 static int registry_apply_since(struct lmm_policy *policy, struct lmm_config *want,
@@ -278,7 +281,7 @@ static void registry_expect(struct kunit *test, struct lmm_policy *policy,
 {
 	const struct lmm_config *cfg = registry_config(policy);
 
-	KUNIT_EXPECT_EQ(test, on, cfg->enabled);
+	KUNIT_EXPECT_EQ(test, (u32)on, cfg->enabled);
 	KUNIT_EXPECT_EQ(test, on, policy->state == LMM_POLICY_ON);
 	KUNIT_EXPECT_EQ(test, on, !!(fake.listening & BIT(policy->id)));
 	KUNIT_EXPECT_EQ(test, a, cfg->value[0]);
@@ -443,7 +446,7 @@ static void registry_test_mode_changes(struct kunit *test)
 static int registry_write(const char *text)
 {
 	registry_why[0] = '\0';
-	return lmm_control_write(NULL, LMM_ALL_KEYS, text, strlen(text), registry_why);
+	return lmm_control_write(NULL, LMM_ALL_KEYS, knobs_copy(text), registry_why);
 }
 
 static int registry_set_both(bool pcp, u32 pcp_a, bool numa)
@@ -496,7 +499,7 @@ static void registry_test_writes(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, 0, registry_write("numa:t=/a;pcp:enabled=1,a=9"));
 	registry_expect(test, &registry_pcp, true, 9, "ea");
-	lmm_control_format(shown, sizeof(shown));
+	lmm_control_format(NULL, LMM_ALL_KEYS, shown, sizeof(shown));
 	KUNIT_EXPECT_STREQ(test, "pcp:enabled=1,a=9,b=1,t=;numa:enabled=0,a=7,b=1,t=/a", shown);
 	KUNIT_EXPECT_EQ(test, 0, registry_write(shown));
 	registry_expect(test, &registry_pcp, true, 9, "ea");

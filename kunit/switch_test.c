@@ -331,7 +331,7 @@ static void switch_test_surveys_again(struct kunit *test)
 	registry_pcp.mode_knob = 0;
 	KUNIT_EXPECT_EQ(test, 0, registry_set(&registry_pcp, true, 1));
 	deltas[LMM_PCP].keys = BIT(1);
-	deltas[LMM_PCP].value[0] = 2;
+	deltas[LMM_PCP].key[1] = 2;
 	fake.await_err = -EBUSY;
 	KUNIT_EXPECT_EQ(test, -EBUSY, change_settings(deltas, registry_why));
 	KUNIT_EXPECT_EQ(test, 1U, fake.surveys);

@@ -133,19 +133,25 @@ extern const char *const lmm_bool_words[3];
 /**
  * struct lmm_config - one set of a policy's settings
  * @rcu: frees the set after the last reader
- * @enabled: the policy is (to be) on
+ * @enabled: the policy is (to be) on: 0 or 1
  * @value: stored value of each knob, in the order of the policy's table; 0 for an
  *	LMM_KNOB_TEXT
- * @text: text of the policy's LMM_KNOB_TEXT, in LMM_TEXT_LEN bytes; "" of a policy that has none
+ * @key: the same by key, see control/knobs.h
+ * @text: text of the policy's LMM_KNOB_TEXT, filled up with 0; "" of a policy that has none
  *
  * A writer builds and checks a new set, and publishes the set with rcu_assign_pointer().
  * A published set does not change, but for @enabled, which a cut clears.
  */
 struct lmm_config {
 	struct rcu_head rcu;
-	bool enabled;
-	u32 value[LMM_MAX_KNOBS];
-	char text[];
+	union {
+		struct {
+			u32 enabled;
+			u32 value[LMM_MAX_KNOBS];
+		};
+		u32 key[LMM_MAX_KNOBS + 1];
+	};
+	char text[LMM_TEXT_LEN];
 };
 
 /**
@@ -175,7 +181,7 @@ enum lmm_policy_state {
  * @mode_knob: index of the knob that `status` shows as the mode, an LMM_KNOB_CHOICE with at most
  *	LMM_MAX_MODES words, or -1; the mode chooses the hooks (see struct lmm_subscription), so a
  *	change while on switches the policy off and on
- * @uses: hooks that the policy uses, and structs of the kernel that the policy touches; may be NULL
+ * @uses: hooks that the policy uses, and structs of the kernel that the policy touches
  * @events: events that the policy handles
  * @counter_names: one name a counter
  * @nr_counters: entries in @counter_names
@@ -208,8 +214,7 @@ enum lmm_policy_state {
  * @config: published settings
  * @counters: per-CPU, @nr_counters values, never reset
  * @state: state of the policy
- * @since: when @state changed, in jiffies
- * @told: the kernel log has said what the policy waits for in @state
+ * @tell: has the kernel log say what the policy waits for, when @state lasts
  * @cuts: number of times that somebody asked for the policy to be off; see lmm_policy_cut()
  * @off_reason: why livemm has switched the policy off, in words; "" if somebody else has
  *
@@ -250,8 +255,7 @@ struct lmm_policy {
 	struct lmm_config __rcu *config;
 	u64 __percpu *counters;
 	enum lmm_policy_state state;
-	unsigned long since;
-	bool told;
+	struct delayed_work tell;
 	unsigned int cuts;
 	char off_reason[LMM_WHY_LEN];
 };

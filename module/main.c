@@ -70,7 +70,7 @@ static int __init livemm_init(void)
 		goto err_hooks;
 	lmm_lease_init();
 	why = words;
-	err = lmm_params_apply_boot(words, sizeof(words));
+	err = lmm_params_apply_boot(words);
 	if (err)
 		goto err_lease;
 	lmm_control_init();

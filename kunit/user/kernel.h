@@ -155,6 +155,12 @@ static inline ssize_t strscpy(char *to, const char *from, size_t len)
 	return n;
 }
 
+static inline ssize_t strscpy_pad(char *to, const char *from, size_t len)
+{
+	memset(to, 0, len);
+	return strscpy(to, from, len);
+}
+
 /* Not the kernel's sequence: no suite depends on single numbers. */
 struct rnd_state { u64 value; };
 
@@ -172,6 +178,7 @@ static inline u32 prandom_u32_state(struct rnd_state *state)
 /* From livemm.h: settings and locks of the glue, which no core touches. */
 /* Members that only control uses. */
 struct work_struct { int unused; };
+struct delayed_work { int unused; };
 struct rcu_head { void *unused; };
 struct mutex { int unused; };
 

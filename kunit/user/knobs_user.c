@@ -72,26 +72,23 @@ static void print_tables(void)
 	printf("\n}\n");
 }
 
-static int judge(const char *present, const char *wanted)
+static int judge(char *present, char *wanted)
 {
-	static union {
-		struct lmm_config config;
-		char room[sizeof(struct lmm_config) + LMM_TEXT_LEN];
-	} settings[LMM_NR_POLICIES];
+	static struct lmm_config settings[LMM_NR_POLICIES];
 	char why[LMM_WHY_LEN] = "", reason[LMM_WHY_LEN - 8] = "", line[4096];
-	const char *const texts[] = { present, wanted };
+	char *const texts[] = { present, wanted };
 	unsigned int id, i;
 	int err = 0;
 
 	for (i = 0; i < ARRAY_SIZE(texts) && !err; i++) {
 		struct lmm_delta deltas[LMM_NR_POLICIES] = { };
 
-		err = lmm_parse(policies, NULL, 0, texts[i], strlen(texts[i]), deltas, why);
+		err = lmm_parse(policies, NULL, 0, lmm_chomp(texts[i]), deltas, why);
 		for (id = 0; id < LMM_NR_POLICIES && !err; id++)
-			lmm_delta_apply(policies[id], &deltas[id], &settings[id].config);
+			lmm_delta_apply(policies[id], &deltas[id], &settings[id]);
 	}
 	if (!err) {
-		err = numa_validate(policies[LMM_NUMA], &settings[LMM_NUMA].config, reason,
+		err = numa_validate(policies[LMM_NUMA], &settings[LMM_NUMA], reason,
 				    sizeof(reason));
 		if (err)
 			snprintf(why, sizeof(why), "numa/%s", reason);
@@ -101,7 +98,7 @@ static int judge(const char *present, const char *wanted)
 		return 1;
 	}
 	for (id = 0; id < LMM_NR_POLICIES; id++) {
-		lmm_format(policies[id], LMM_ALL_KEYS, &settings[id].config, ',', line,
+		lmm_format(policies[id], LMM_ALL_KEYS, &settings[id], ',', line,
 			   sizeof(line));
 		printf("%s%s:%s", id ? ";" : "", policies[id]->name, line);
 	}

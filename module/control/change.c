@@ -16,8 +16,8 @@
 
 #include "change.h"
 #include "hook/hook.h"
+#include "lease.h"
 #include "look.h"
-#include "policies.h"
 #include "state.h"
 #include "switch.h"
 
@@ -27,8 +27,8 @@
 /* What a text asks for. */
 struct lmm_change {
 	const struct lmm_delta *deltas;
-	/* A bit for each policy that the text names; switches on; off. */
-	unsigned int named, on, off;
+	/* A bit for each policy that the text names; switches on; off; gives another mode. */
+	unsigned int named, on, off, remode;
 	/* Numbers of cuts at the begin. */
 	unsigned int cuts[LMM_NR_POLICIES];
 	struct lmm_config *want[LMM_NR_POLICIES];
@@ -39,13 +39,13 @@ static void change_begin(struct lmm_change *change)
 {
 	struct lmm_policy *policy;
 
-	lmm_for_each_policy(policy, change->named & ~change->on)
-		change->cuts[policy->id] = lmm_policy_cuts(policy);
 	lmm_for_each_policy(policy, change->named) {
 		struct lmm_config *want = change->want[policy->id];
 
+		if (!(change->on & BIT(policy->id)))
+			change->cuts[policy->id] = lmm_policy_cuts(policy);
 		rcu_read_lock();
-		memcpy(want, lmm_policy_now(policy), lmm_config_size(policy));
+		*want = *lmm_policy_now(policy);
 		rcu_read_unlock();
 		lmm_delta_apply(policy, &change->deltas[policy->id], want);
 	}
@@ -56,12 +56,10 @@ static bool only_off(const struct lmm_change *change)
 {
 	struct lmm_policy *policy;
 
-	if (change->off != change->named)
-		return false;
 	lmm_for_each_policy(policy, change->named)
 		if (lmm_policy_changes(policy, change->want[policy->id]))
 			return false;
-	return true;
+	return change->off == change->named;
 }
 
 static void change_unlock(unsigned int locked)
@@ -89,33 +87,21 @@ static int change_lock(const struct lmm_change *change, char *why)
 	return 0;
 }
 
-static int change_judge(const struct lmm_change *change, char *why)
+static void change_revert(struct lmm_change *change, unsigned int done)
 {
 	struct lmm_policy *policy;
-	int err = 0;
-
-	lmm_for_each_policy(policy, change->named) {
-		err = lmm_policy_judge(policy, change->want[policy->id], why);
-		if (err)
-			break;
-	}
-	return err;
-}
-
-static void change_revert(struct lmm_change *change, struct lmm_policy *const done[],
-			  unsigned int nr)
-{
 	char why[LMM_WHY_LEN];
 
-	while (nr--) {
-		struct lmm_config **back = &change->want[done[nr]->id];
-		unsigned int cuts = change->cuts[done[nr]->id];
-		int err = lmm_policy_apply(done[nr], back, cuts, why);
+	lmm_for_each_policy(policy, done) {
+		struct lmm_config **back = &change->want[policy->id];
+		unsigned int cuts = change->cuts[policy->id];
+		int err = lmm_policy_apply(policy, back, cuts, why);
 
 		/* A policy that was cut meanwhile stays off. */
-		(*back)->enabled &= err != -ECANCELED;
-		if (err == -ECANCELED)
-			err = lmm_policy_apply(done[nr], back, cuts, why);
+		if (err == -ECANCELED) {
+			(*back)->enabled = false;
+			err = lmm_policy_apply(policy, back, cuts, why);
+		}
 		if (err)
 			pr_err("livemm: old settings not put back: %s\n", why);
 	}
@@ -127,64 +113,57 @@ static void change_revert(struct lmm_change *change, struct lmm_policy *const do
  */
 static int change_apply(struct lmm_change *change, char *why)
 {
-	struct lmm_policy *done[LMM_NR_POLICIES], *policy;
-	unsigned int pass, on = 0, nr = 0;
-	int err;
+	unsigned int on = 0, done = 0;
+	struct lmm_policy *policy;
+	int err = 0;
 
-	lmm_for_each_policy(policy, change->named)
+	lmm_for_each_policy(policy, change->named) {
+		if (!err)
+			err = lmm_policy_judge(policy, change->want[policy->id], why);
 		if (change->want[policy->id]->enabled)
 			on |= BIT(policy->id);
-	for (pass = 0; pass < 2; pass++) {
-		lmm_for_each_policy(policy, pass ? change->named & ~on : on) {
-			err = lmm_policy_apply(policy, &change->want[policy->id],
-					       change->cuts[policy->id], why);
-			if (err) {
-				change_revert(change, done, nr);
-				return err;
-			}
-			done[nr++] = policy;
-		}
 	}
+	if (err)
+		return err;
+	lmm_for_each_policy(policy, on) {
+		err = lmm_policy_apply(policy, &change->want[policy->id],
+				       change->cuts[policy->id], why);
+		if (err) {
+			change_revert(change, done);
+			return err;
+		}
+		done |= BIT(policy->id);
+	}
+	lmm_for_each_policy(policy, change->named & ~on)
+		lmm_policy_apply(policy, &change->want[policy->id], 0, why);
 	/* Whoever waits to switch on a policy that is to be off gives up, on or not. */
 	lmm_policies_cut(change->off);
 	return 0;
 }
 
-static int change_try(struct lmm_change *change, char *why)
+static int change_carry_out(struct lmm_change *change, char *why)
 {
 	struct lmm_policy *policy;
-	int err = change_lock(change, why);
+	int err;
 
+	/*
+	 * Another livepatch may have gone.  Not under a lock: klp_mutex may be held for long.
+	 * Settings that arm nothing need no survey of livepatches, and so no wait for klp_mutex.
+	 */
+	if (change->on | change->remode)
+		lmm_klp_survey();
+	err = change_lock(change, why);
 	if (err)
 		return err;
-	lmm_policies_watch();
 	/* What was cut is tidied up before it is judged. */
 	lmm_for_each_policy(policy, change->named)
 		lmm_policy_tidy(policy);
 	change_begin(change);
-	err = change_judge(change, why) ?: change_apply(change, why);
+	err = change_apply(change, why);
 	change_unlock(change->named);
 	/* Wrappers may have changed while policies came on, or were to come on. */
 	lmm_look_soon();
 	return err;
-}
-
-static int change_carry_out(struct lmm_change *change, char *why)
-{
-	int err;
-
-	/*
-	 * Not under a lock: klp_mutex may be held for long.  Settings that arm nothing need no
-	 * survey of livepatches, and so no wait for klp_mutex.
-	 */
-	if (change->on)
-		lmm_klp_survey();
-	err = change_try(change, why);
-	if ((err != -EOPNOTSUPP && err != -EBUSY) || change->on)
-		return err;
-	/* Another livepatch may have gone since the last survey. */
-	lmm_klp_survey();
-	return change_try(change, why);
 }
 
 /* Change settings, all or none; @deltas says what to change of each policy. */
@@ -196,21 +175,24 @@ static int change_settings(const struct lmm_delta deltas[LMM_NR_POLICIES], char 
 
 	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
 		const struct lmm_delta *delta = &deltas[policy->id];
+		struct lmm_config *want;
 
 		if (!delta->keys)
 			continue;
 		change.named |= BIT(policy->id);
 		if (delta->keys & BIT(LMM_KEY_ENABLED))
-			*(delta->enabled ? &change.on : &change.off) |= BIT(policy->id);
+			*(delta->key[LMM_KEY_ENABLED] ? &change.on : &change.off) |=
+				BIT(policy->id);
+		else if (delta->keys & BIT(policy->mode_knob + 1))
+			change.remode |= BIT(policy->id);
 		/* Switching off is not refused for want of memory. */
-		change.want[policy->id] = kmalloc(lmm_config_size(policy),
-						  GFP_KERNEL | __GFP_NOFAIL);
+		want = kmalloc(sizeof(*want), GFP_KERNEL | __GFP_NOFAIL);
+		change.want[policy->id] = want;
 		/* An "off" from here on prevails over an "on" in the text. */
 		change.cuts[policy->id] = lmm_policy_cuts(policy);
 	}
 	change_begin(&change);
 	if (only_off(&change)) {
-		lmm_policies_watch();
 		lmm_policies_cut(change.off);
 		lmm_policies_wait(change.off, OFF_WAIT_MS);
 	} else {
@@ -223,45 +205,57 @@ static int change_settings(const struct lmm_delta deltas[LMM_NR_POLICIES], char 
 }
 
 /**
- * lmm_control_write() - change settings as a text says
+ * lmm_control_write() - change settings, or the lease, as a text says
  * @policy: the policy that the text is for; NULL: the text names policies
- * @key: the key that the text is a value of, or LMM_ALL_KEYS: the text names keys
- * @text: the text
- * @len: bytes in @text
+ * @key: the key that the text is a value of; LMM_ALL_KEYS: the text names keys; LMM_KEY_LEASE
+ * @text: the text, which is changed; may end in a newline
  * @why: reason in words, on failure
  *
  * Context: process, may sleep, no policy's lock held; killable.
  * Return: 0; the errno of lmm_parse(), lmm_policy_judge() or lmm_policy_apply(); -EINTR when
  * killed.
  */
-int lmm_control_write(const struct lmm_policy *policy, unsigned int key, const char *text,
-		      size_t len, char *why)
+int lmm_control_write(const struct lmm_policy *policy, unsigned int key, char *text, char *why)
 {
 	struct lmm_delta deltas[LMM_NR_POLICIES] = { };
+	u32 seconds;
+	int err;
 
-	return lmm_parse(lmm_policies, policy, key, text, len, deltas, why) ?:
-	       change_settings(deltas, why);
+	lmm_chomp(text);
+	if (key != LMM_KEY_LEASE)
+		return lmm_parse(lmm_policies, policy, key, text, deltas, why) ?:
+		       change_settings(deltas, why);
+	err = lmm_knob_parse(&lmm_lease_knob, text, &seconds, why, LMM_WHY_LEN);
+	if (!err)
+		lmm_lease_set(seconds);
+	return err;
 }
 
 /**
- * lmm_control_format() - print the settings of all policies, as lmm_control_write() reads them
+ * lmm_control_format() - print settings, or the lease, as lmm_control_write() reads them
+ * @policy: the policy; NULL: all policies
+ * @key: the key to print; LMM_ALL_KEYS: a line with all; LMM_KEY_LEASE
  * @buf: destination
  * @len: size of @buf
  *
- * Context: any.
+ * Context: process.
  * Return: characters in @buf without the NUL.
  */
-size_t lmm_control_format(char *buf, size_t len)
+size_t lmm_control_format(struct lmm_policy *policy, unsigned int key, char *buf, size_t len)
 {
-	struct lmm_policy *policy;
 	size_t n = 0;
 
-	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
-		n += scnprintf(buf + n, len - n, "%s%s:", n ? ";" : "", policy->name);
-		rcu_read_lock();
-		n += lmm_format(policy, LMM_ALL_KEYS, lmm_policy_now(policy), ',', buf + n,
-				len - n);
-		rcu_read_unlock();
-	}
+	if (key == LMM_KEY_LEASE)
+		return scnprintf(buf, len, "%u", lmm_lease_left());
+	rcu_read_lock();
+	if (policy)
+		n = lmm_format(policy, key, lmm_policy_now(policy), ' ', buf, len);
+	else
+		lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
+			n += scnprintf(buf + n, len - n, "%s%s:", n ? ";" : "", policy->name);
+			n += lmm_format(policy, key, lmm_policy_now(policy), ',', buf + n,
+					len - n);
+		}
+	rcu_read_unlock();
 	return n;
 }

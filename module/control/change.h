@@ -7,8 +7,7 @@
 
 #include "knobs.h"
 
-int lmm_control_write(const struct lmm_policy *policy, unsigned int key, const char *text,
-		      size_t len, char *why);
-size_t lmm_control_format(char *buf, size_t len);
+int lmm_control_write(const struct lmm_policy *policy, unsigned int key, char *text, char *why);
+size_t lmm_control_format(struct lmm_policy *policy, unsigned int key, char *buf, size_t len);
 
 #endif /* LIVEMM_CONTROL_CHANGE_H */

@@ -13,7 +13,6 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/printk.h>
-#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
@@ -25,10 +24,8 @@
 #include "change.h"
 #include "debugfs.h"
 #include "hook/hook.h"
-#include "lease.h"
 #include "look.h"
 #include "params.h"
-#include "policies.h"
 #include "state.h"
 #include "switch.h"
 
@@ -38,35 +35,33 @@
  */
 #define LMM_CENSUS_ROOM	SZ_128K
 
-/* What a file shows. */
-enum lmm_shown {
-	LMM_VERSION_FILE,
-	LMM_HOOKS,
-	LMM_STATUS,
-	LMM_LEASE,
-	LMM_LAST_ERROR,
-	LMM_SETTINGS,
-	LMM_SUPPORTED,
-	LMM_COUNTERS,
-	LMM_STATE,
-	LMM_CENSUS,
-};
+struct lmm_node;
 
-/* A file; without a policy, of the top. */
+/* A file; without @show, of one or all settings, or of the lease, and written, too. */
 struct lmm_file {
 	const char *name;
-	enum lmm_shown shown;
-	bool written;
+	void (*show)(struct seq_file *m, const struct lmm_node *node);
+	unsigned int key;
+	size_t room;
 };
 
-/* The inode's private data. */
+/* The inode's private data; without a policy, of the top. */
 struct lmm_node {
 	struct lmm_file file;
 	struct lmm_policy *policy;
-	unsigned int key;
 };
 
-static void lmm_status_show(struct seq_file *m, struct lmm_policy *policy)
+static void lmm_version_show(struct seq_file *m, const struct lmm_node *node)
+{
+	seq_printf(m, "livemm %s abi %d\n", LMM_VERSION, LMM_ABI);
+}
+
+static void lmm_rows_show(struct seq_file *m, const struct lmm_node *node)
+{
+	lmm_hooks_show(m);
+}
+
+static void lmm_policy_status_show(struct seq_file *m, struct lmm_policy *policy)
 {
 	char why[LMM_WHY_LEN] = "", cannot[LMM_WHY_LEN] = "", mode[32] = "-";
 	enum lmm_policy_state state = lmm_policy_state(policy, why, sizeof(why));
@@ -90,24 +85,51 @@ static void lmm_status_show(struct seq_file *m, struct lmm_policy *policy)
 	seq_printf(m, "%-9s %-11s %-8s %s\n", policy->name, word, mode, why[0] ? why : "-");
 }
 
-/* Print one setting, a policy's, or without a policy all, into the file's own buffer. */
-static void lmm_settings_show(struct seq_file *m, struct lmm_policy *policy, unsigned int key)
+static void lmm_status_show(struct seq_file *m, const struct lmm_node *node)
 {
-	size_t len, n;
-	char *buf;
+	struct lmm_policy *policy;
 
-	len = seq_get_buf(m, &buf);
-	rcu_read_lock();
-	n = policy ? lmm_format(policy, key, lmm_policy_now(policy), ' ', buf, len) :
-		     lmm_control_format(buf, len);
-	rcu_read_unlock();
-	/* The text may be cut: -1 has seq_file show the file again with more room. */
-	seq_commit(m, n + 1 < len ? (int)n : -1);
-	seq_putc(m, '\n');
+	lmm_for_each_policy(policy, LMM_ALL_POLICIES)
+		lmm_policy_status_show(m, policy);
 }
 
-static void lmm_state_show(struct seq_file *m, struct lmm_policy *policy)
+static void lmm_last_error_show(struct seq_file *m, const struct lmm_node *node)
 {
+	char why[LMM_WHY_LEN];
+
+	lmm_control_get_error(why, sizeof(why));
+	if (why[0])
+		seq_printf(m, "%s\n", why);
+}
+
+static void lmm_supported_show(struct seq_file *m, const struct lmm_node *node)
+{
+	char why[LMM_WHY_LEN] = "";
+
+	if (lmm_policy_supported(node->policy, why, sizeof(why)))
+		seq_puts(m, "yes\n");
+	else
+		seq_printf(m, "no: %s\n", why);
+}
+
+static void lmm_counters_show(struct seq_file *m, const struct lmm_node *node)
+{
+	unsigned int i;
+
+	for (i = 0; i < node->policy->nr_counters; i++)
+		seq_printf(m, "%s %llu\n", node->policy->counter_names[i],
+			   lmm_counter_read(node->policy->counters, i));
+}
+
+static void lmm_census_show(struct seq_file *m, const struct lmm_node *node)
+{
+	node->policy->census_show(node->policy, m);
+}
+
+static void lmm_state_show(struct seq_file *m, const struct lmm_node *node)
+{
+	struct lmm_policy *policy = node->policy;
+
 	/* Whoever switches the policy may wait for long. */
 	while (!mutex_trylock(&policy->lock)) {
 		if (READ_ONCE(policy->state) != LMM_POLICY_ON || fatal_signal_pending(current))
@@ -122,49 +144,16 @@ static void lmm_state_show(struct seq_file *m, struct lmm_policy *policy)
 static int lmm_file_show(struct seq_file *m, void *unused)
 {
 	const struct lmm_node *node = m->private;
-	struct lmm_policy *policy = node->policy;
-	char why[LMM_WHY_LEN] = "";
-	unsigned int i;
+	size_t len;
+	char *buf;
 
-	switch (node->file.shown) {
-	case LMM_VERSION_FILE:
-		seq_printf(m, "livemm %s abi %d\n", LMM_VERSION, LMM_ABI);
-		break;
-	case LMM_HOOKS:
-		lmm_hooks_show(m);
-		break;
-	case LMM_STATUS:
-		lmm_for_each_policy(policy, LMM_ALL_POLICIES)
-			lmm_status_show(m, policy);
-		break;
-	case LMM_LEASE:
-		seq_printf(m, "%u\n", lmm_lease_left());
-		break;
-	case LMM_LAST_ERROR:
-		lmm_control_get_error(why, sizeof(why));
-		if (why[0])
-			seq_printf(m, "%s\n", why);
-		break;
-	case LMM_SETTINGS:
-		lmm_settings_show(m, policy, node->key);
-		break;
-	case LMM_SUPPORTED:
-		if (lmm_policy_supported(policy, why, sizeof(why)))
-			seq_puts(m, "yes\n");
-		else
-			seq_printf(m, "no: %s\n", why);
-		break;
-	case LMM_COUNTERS:
-		for (i = 0; i < policy->nr_counters; i++)
-			seq_printf(m, "%s %llu\n", policy->counter_names[i],
-				   lmm_counter_read(policy->counters, i));
-		break;
-	case LMM_STATE:
-		lmm_state_show(m, policy);
-		break;
-	case LMM_CENSUS:
-		policy->census_show(policy, m);
-		break;
+	if (node->file.show) {
+		node->file.show(m, node);
+	} else {
+		/* A page, and more than all settings. */
+		len = seq_get_buf(m, &buf);
+		seq_commit(m, lmm_control_format(node->policy, node->file.key, buf, len));
+		seq_putc(m, '\n');
 	}
 	return 0;
 }
@@ -173,47 +162,33 @@ static int lmm_file_open(struct inode *inode, struct file *file)
 {
 	struct lmm_node *node = inode->i_private;
 
-	if (node->file.shown == LMM_CENSUS)
-		return single_open_size(file, lmm_file_show, node, LMM_CENSUS_ROOM);
-	return single_open(file, lmm_file_show, node);
-}
-
-static int lmm_node_write(const struct lmm_node *node, const char *text, size_t len, char *why)
-{
-	u32 seconds;
-	int err;
-
-	if (node->file.shown != LMM_LEASE)
-		return lmm_control_write(node->policy, node->key, text, len, why);
-	err = lmm_knob_parse(&lmm_lease_knob, text, len, &seconds, why);
-	if (!err)
-		lmm_lease_set(seconds);
-	return err;
+	return single_open_size(file, lmm_file_show, node, node->file.room ?: PAGE_SIZE);
 }
 
 static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
 			      size_t count, loff_t *ppos)
 {
-	struct seq_file *m = file->private_data;
+	const struct lmm_node *node = ((struct seq_file *)file->private_data)->private;
 	char why[LMM_WHY_LEN] = "";
+	int err = -EINVAL;
 	char *text;
-	int err;
 
 	/* A setting comes in one write: a piece of a setting could mean something else. */
 	if (*ppos || count > PAGE_SIZE) {
 		scnprintf(why, sizeof(why), "%pD2: more than one write, or more than %lu bytes",
 			  file, PAGE_SIZE);
-		return lmm_control_refuse(-EINVAL, why);
+		return lmm_control_refuse(err, why);
 	}
 	/* Switching off is not refused for want of memory. */
-	text = kmalloc(count + 1, GFP_KERNEL | __GFP_NOFAIL);
+	text = kzalloc(count + 1, GFP_KERNEL | __GFP_NOFAIL);
 	if (copy_from_user(text, ubuf, count)) {
-		kfree(text);
 		scnprintf(why, sizeof(why), "%pD2: the text cannot be read", file);
-		return lmm_control_refuse(-EFAULT, why);
+		err = -EFAULT;
+	} else if (strlen(text) < count) {
+		scnprintf(why, sizeof(why), "%pD2: a byte 0 in the text", file);
+	} else {
+		err = lmm_control_write(node->policy, node->file.key, text, why);
 	}
-	text[count] = '\0';
-	err = lmm_node_write(m->private, text, count, why);
 	kfree(text);
 	*ppos += err ? 0 : count;
 	return lmm_control_refuse(err, why) ?: (ssize_t)count;
@@ -237,20 +212,20 @@ static const struct file_operations lmm_write_fops = {
 };
 
 static const struct lmm_file lmm_top_files[] = {
-	{ "version", LMM_VERSION_FILE },
-	{ "hooks", LMM_HOOKS },
-	{ "status", LMM_STATUS },
-	{ "lease", LMM_LEASE, true },
-	{ "last_error", LMM_LAST_ERROR },
-	{ "policies", LMM_SETTINGS, true },
+	{ "version", lmm_version_show },
+	{ "hooks", lmm_rows_show },
+	{ "status", lmm_status_show },
+	{ "lease", NULL, LMM_KEY_LEASE },
+	{ "last_error", lmm_last_error_show },
+	{ "policies", NULL, LMM_ALL_KEYS },
 };
 
 static const struct lmm_file lmm_policy_files[] = {
-	{ "supported", LMM_SUPPORTED },
-	{ "config", LMM_SETTINGS, true },
-	{ "counters", LMM_COUNTERS },
-	{ "state", LMM_STATE },
-	{ "census", LMM_CENSUS },
+	{ "supported", lmm_supported_show },
+	{ "config", NULL, LMM_ALL_KEYS },
+	{ "counters", lmm_counters_show },
+	{ "state", lmm_state_show },
+	{ "census", lmm_census_show, .room = LMM_CENSUS_ROOM },
 };
 
 static struct dentry *lmm_root;
@@ -275,14 +250,14 @@ static struct dentry *lmm_dir(const char *name, struct dentry *parent)
 }
 
 /* Fill in the next node; returns the errno of the first file that failed. */
-static int lmm_add(struct lmm_node **next, struct dentry *dir, struct lmm_node node)
+static int lmm_add(struct lmm_node **next, struct dentry *dir, struct lmm_file file,
+		   struct lmm_policy *policy)
 {
 	struct lmm_node *at = (*next)++;
 
-	*at = node;
-	return PTR_ERR_OR_ZERO(debugfs_create_file(at->file.name, at->file.written ? 0600 : 0400,
-						   dir, at, at->file.written ? &lmm_write_fops :
-									       &lmm_read_fops));
+	*at = (struct lmm_node){ file, policy };
+	return PTR_ERR_OR_ZERO(debugfs_create_file(file.name, file.show ? 0400 : 0600, dir, at,
+						   file.show ? &lmm_read_fops : &lmm_write_fops));
 }
 
 static int lmm_build_tree(void)
@@ -294,18 +269,17 @@ static int lmm_build_tree(void)
 	int err = 0;
 
 	for (i = 0; i < ARRAY_SIZE(lmm_top_files); i++)
-		err = err ?: lmm_add(&next, lmm_root, (struct lmm_node){ lmm_top_files[i] });
+		err = err ?: lmm_add(&next, lmm_root, lmm_top_files[i], NULL);
 	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
 		dir = lmm_dir(policy->name, lmm_root);
 		for (i = 0; i < ARRAY_SIZE(lmm_policy_files) && !err; i++)
-			if (lmm_policy_files[i].shown != LMM_CENSUS || policy->census_show)
-				err = lmm_add(&next, dir, (struct lmm_node){
-					      lmm_policy_files[i], policy, LMM_ALL_KEYS });
+			if (lmm_policy_files[i].show != lmm_census_show || policy->census_show)
+				err = lmm_add(&next, dir, lmm_policy_files[i], policy);
 		/* A file for each key, with the name of the key. */
 		for (i = 0; i < lmm_nr_keys(policy) && !err; i++)
-			err = lmm_add(&next, dir, (struct lmm_node){
-				      { lmm_key(policy, i)->name, LMM_SETTINGS, true },
-				      policy, i });
+			err = lmm_add(&next, dir,
+				      (struct lmm_file){ lmm_key(policy, i)->name, NULL, i },
+				      policy);
 	}
 	return err;
 }

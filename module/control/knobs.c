@@ -13,14 +13,14 @@
 
 #include "knobs.h"
 
-/* Length of the part of a refused text that the reason repeats. */
+/* Length of the part of a refused text that the reason repeats, and room for the part. */
 #define LMM_SHOWN	40
+#define LMM_QUOTE_LEN	(LMM_SHOWN * sizeof("\\377") + 1)
+
+#define LMM_SEPARATORS	" \t,"
 
 /* Digits stop counting here: more than any u32, and ten times the value fits a u64. */
 #define LMM_SATURATED	BIT_ULL(40)
-
-/* Room for a u32 in tenths. */
-#define LMM_NUM_LEN	12
 
 const char *const lmm_bool_words[3] = { "0", "1", NULL };
 
@@ -38,119 +38,102 @@ const struct lmm_knob *lmm_key(const struct lmm_policy *policy, unsigned int key
 	return key == LMM_KEY_ENABLED ? &lmm_knob_enabled : &policy->knobs[key - 1];
 }
 
-static struct lmm_span lmm_text(const char *text, size_t len)
+/**
+ * lmm_chomp() - drop the newline that a text may end in
+ * @text: the text
+ *
+ * Return: @text.
+ */
+char *lmm_chomp(char *text)
 {
+	size_t len = strlen(text);
+
 	if (len && text[len - 1] == '\n')
-		len--;
-	return (struct lmm_span){ text, len };
-}
-
-static bool lmm_span_is(struct lmm_span span, const char *word)
-{
-	return strlen(word) == span.len && !memcmp(word, span.at, span.len);
-}
-
-/* Cut what is before the first @split off the front of @rest, the whole where there is none. */
-static struct lmm_span lmm_cut(struct lmm_span *rest, char split)
-{
-	const char *end = rest->len ? memchr(rest->at, split, rest->len) : NULL;
-	struct lmm_span first = { rest->at, end ? end - rest->at : rest->len };
-
-	rest->at += first.len + !!end;
-	rest->len -= first.len + !!end;
-	return first;
-}
-
-static bool lmm_is_separator(char c)
-{
-	return c == ' ' || c == '\t' || c == ',';
-}
-
-static struct lmm_span lmm_strip(struct lmm_span span, bool at_end)
-{
-	for (; span.len && lmm_is_separator(span.at[0]); span.len--)
-		span.at++;
-	while (at_end && span.len && lmm_is_separator(span.at[span.len - 1]))
-		span.len--;
-	return span;
+		text[len - 1] = '\0';
+	return text;
 }
 
 /* Text in which all but printable ASCII is escaped: a reason is a line for any terminal. */
-struct lmm_quote {
-	char text[LMM_SHOWN * sizeof("\\377") + 1];
-};
-
-static const char *lmm_quote(struct lmm_span span, struct lmm_quote *quote)
+static const char *lmm_quote(const char *text, char quote[LMM_QUOTE_LEN])
 {
-	int len = string_escape_mem(span.at, min_t(size_t, span.len, LMM_SHOWN), quote->text,
-				    sizeof(quote->text) - 1, ESCAPE_ANY | ESCAPE_NAP, NULL);
+	int len = string_escape_mem(text, strnlen(text, LMM_SHOWN), quote, LMM_QUOTE_LEN - 1,
+				    ESCAPE_ANY | ESCAPE_NAP, NULL);
 
-	quote->text[len] = '\0';
-	return span.len ? quote->text : "(empty)";
+	quote[len] = '\0';
+	return len ? quote : "(empty)";
 }
 
-/* A reason; @where and @slash stand before what was refused. */
-static int lmm_malformed(char *why, const char *where, const char *slash, struct lmm_span span,
+/* A reason; @policy stands before what was refused, or NULL. */
+static int lmm_malformed(char *why, const struct lmm_policy *policy, const char *text,
 			 const char *words)
 {
-	struct lmm_quote quote;
+	char quote[LMM_QUOTE_LEN];
 
-	scnprintf(why, LMM_WHY_LEN, "%s%s%s: %s", where, slash, lmm_quote(span, &quote), words);
+	scnprintf(why, LMM_WHY_LEN, "%s%s%s: %s", policy ? policy->name : "", policy ? "/" : "",
+		  lmm_quote(text, quote), words);
 	return -EINVAL;
 }
 
 /* Digits; of tenths also a point and one more digit. */
-static int lmm_number(const struct lmm_knob *knob, struct lmm_span span, u32 *value)
+static int lmm_number(const struct lmm_knob *knob, const char *text, u32 *value)
 {
-	bool tenths = knob->kind == LMM_KNOB_TENTHS;
-	bool point = tenths && span.len > 2 && span.at[span.len - 2] == '.';
+	const char *at = text;
 	u64 sum = 0;
-	size_t i;
 
-	if (!span.len)
+	for (; isdigit(*at); at++)
+		sum = min(sum * 10 + (*at - '0'), LMM_SATURATED);
+	if (at == text)
 		return -EINVAL;
-	for (i = 0; i < span.len; i++) {
-		if (point && i == span.len - 2)
-			continue;
-		if (!isdigit(span.at[i]))
-			return -EINVAL;
-		sum = min(sum * 10 + (span.at[i] - '0'), LMM_SATURATED);
-	}
-	if (tenths && !point)
+	if (knob->kind == LMM_KNOB_TENTHS) {
 		sum *= 10;
+		if (at[0] == '.' && isdigit(at[1])) {
+			sum += at[1] - '0';
+			at += 2;
+		}
+	}
+	if (*at)
+		return -EINVAL;
 	if (sum < knob->min || sum > knob->max)
 		return -ERANGE;
 	*value = sum;
 	return 0;
 }
 
-static int lmm_value(const struct lmm_knob *knob, struct lmm_span span, u32 *value)
+static int lmm_value(const struct lmm_knob *knob, const char *text, u32 *value)
 {
-	size_t i;
+	const char *at;
+	u32 i;
 
 	switch (knob->kind) {
 	case LMM_KNOB_CHOICE:
-		for (i = 0; knob->choices[i]; i++) {
-			*value = i;
-			if (lmm_span_is(span, knob->choices[i]))
-				return 0;
-		}
-		return -EINVAL;
+		for (i = 0; knob->choices[i] && strcmp(text, knob->choices[i]); i++)
+			;
+		if (!knob->choices[i])
+			return -EINVAL;
+		*value = i;
+		return 0;
 	case LMM_KNOB_TEXT:
-		for (i = 0; i < span.len; i++) {
-			char c = span.at[i];
-
-			if (!isascii(c) || !isgraph(c) || c == ',' || c == ';')
+		for (at = text; *at; at++)
+			if (!isascii(*at) || !isgraph(*at) || *at == ',' || *at == ';')
 				return -EINVAL;
-		}
-		return span.len < LMM_TEXT_LEN ? 0 : -ERANGE;
+		return at - text < LMM_TEXT_LEN ? 0 : -ERANGE;
 	default:
-		return lmm_number(knob, span, value);
+		return lmm_number(knob, text, value);
 	}
 }
 
-/* Why a text is no value of a knob. */
-static void lmm_words(const struct lmm_knob *knob, int err, char *why, size_t len)
+/**
+ * lmm_knob_parse() - read one value
+ * @knob: row of the knob; for LMM_KNOB_TEXT only the kind is looked at
+ * @text: the text
+ * @value: the stored value, on success only, and not of an LMM_KNOB_TEXT
+ * @why: reason, on failure
+ * @len: size of @why
+ *
+ * Return: 0, -EINVAL or -ERANGE.
+ */
+int lmm_knob_parse(const struct lmm_knob *knob, const char *text, u32 *value, char *why,
+		   size_t len)
 {
 	static const char *const malformed[] = {
 		[LMM_KNOB_UINT] = "not a whole number",
@@ -158,131 +141,87 @@ static void lmm_words(const struct lmm_knob *knob, int err, char *why, size_t le
 		[LMM_KNOB_CHOICE] = "not one of",
 		[LMM_KNOB_TEXT] = "not plain text, or a blank, comma or semicolon in it",
 	};
-	char low[LMM_NUM_LEN], high[LMM_NUM_LEN];
-	size_t n;
-	u32 i;
+	int err = lmm_value(knob, text, value);
+	char quote[LMM_QUOTE_LEN];
+	size_t n, i;
 
-	if (err == -ERANGE && knob->kind == LMM_KNOB_TEXT) {
-		scnprintf(why, len, "longer than %d characters", LMM_TEXT_LEN - 1);
-	} else if (err == -ERANGE) {
-		lmm_knob_format(knob, knob->min, low, sizeof(low));
-		lmm_knob_format(knob, knob->max, high, sizeof(high));
-		scnprintf(why, len, "not in %s..%s", low, high);
-	} else {
-		n = scnprintf(why, len, "%s", malformed[knob->kind]);
-		for (i = 0; knob->kind == LMM_KNOB_CHOICE && knob->choices[i]; i++)
+	if (!err)
+		return 0;
+	n = scnprintf(why, len, "%s: %s: ", knob->name, lmm_quote(text, quote));
+	if (err == -EINVAL) {
+		n += scnprintf(why + n, len - n, "%s", malformed[knob->kind]);
+		for (i = 0; knob->choices && knob->choices[i]; i++)
 			n += scnprintf(why + n, len - n, " %s", knob->choices[i]);
-	}
-}
-
-/* @before stands before the knob's name in a reason. */
-static int lmm_span_parse(const char *before, const char *slash, const struct lmm_knob *knob,
-			  struct lmm_span span, u32 *value, char *why)
-{
-	struct lmm_quote quote;
-	u32 stored = 0;
-	size_t n;
-	int err;
-
-	err = lmm_value(knob, span, &stored);
-	if (err) {
-		n = scnprintf(why, LMM_WHY_LEN, "%s%s%s: %s: ", before, slash, knob->name,
-			      lmm_quote(span, &quote));
-		lmm_words(knob, err, why + n, LMM_WHY_LEN - n);
+	} else if (knob->kind == LMM_KNOB_TEXT) {
+		scnprintf(why + n, len - n, "longer than %d characters", LMM_TEXT_LEN - 1);
 	} else {
-		*value = stored;
+		n += scnprintf(why + n, len - n, "not in ");
+		n += lmm_knob_format(knob, knob->min, why + n, len - n);
+		n += scnprintf(why + n, len - n, "..");
+		lmm_knob_format(knob, knob->max, why + n, len - n);
 	}
 	return err;
 }
 
-/**
- * lmm_knob_parse() - read one value
- * @knob: row of the knob; for LMM_KNOB_TEXT only the kind is looked at
- * @text: the text
- * @len: bytes in @text
- * @value: the stored value, on success only
- * @why: reason, on failure
- *
- * Return: 0, -EINVAL or -ERANGE.
- */
-int lmm_knob_parse(const struct lmm_knob *knob, const char *text, size_t len, u32 *value,
-		   char *why)
-{
-	return lmm_span_parse("", "", knob, lmm_text(text, len), value, why);
-}
-
-static int lmm_key_take(const struct lmm_policy *policy, unsigned int key, struct lmm_span span,
+static int lmm_key_take(const struct lmm_policy *policy, unsigned int key, const char *text,
 			struct lmm_delta *delta, char *why)
 {
 	const struct lmm_knob *knob = lmm_key(policy, key);
-	u32 value;
-	int err;
+	size_t n = scnprintf(why, LMM_WHY_LEN, "%s/", policy->name);
 
-	err = lmm_span_parse(policy->name, "/", knob, span, &value, why);
-	if (err)
-		return err;
 	delta->keys |= BIT(key);
 	if (knob->kind == LMM_KNOB_TEXT)
-		delta->text = span;
-	else if (key == LMM_KEY_ENABLED)
-		delta->enabled = value;
-	else
-		delta->value[key - 1] = value;
-	return 0;
+		delta->text = text;
+	return lmm_knob_parse(knob, text, &delta->key[key], why + n, LMM_WHY_LEN - n);
 }
 
 /* One "key=value" of a line. */
-static int lmm_word_parse(const struct lmm_policy *policy, struct lmm_span word,
-			  struct lmm_delta *delta, char *why)
+static int lmm_word_parse(const struct lmm_policy *policy, char *value, struct lmm_delta *delta,
+			  char *why)
 {
-	struct lmm_span value = word, name = lmm_cut(&value, '=');
+	const char *name = strsep(&value, "=");
 	unsigned int key;
 
-	if (name.len == word.len)
-		return lmm_malformed(why, policy->name, ": ", name, "no = in it");
-	for (key = 0; !lmm_span_is(name, lmm_key(policy, key)->name); key++)
+	if (!value)
+		return lmm_malformed(why, policy, name, "no = in it");
+	for (key = 0; strcmp(name, lmm_key(policy, key)->name); key++)
 		if (key == policy->nr_knobs)
-			return lmm_malformed(why, policy->name, "/", name, "no such knob");
+			return lmm_malformed(why, policy, name, "no such knob");
 	if (delta->keys & BIT(key))
-		return lmm_malformed(why, policy->name, "/", name, "given twice");
+		return lmm_malformed(why, policy, name, "given twice");
 	return lmm_key_take(policy, key, value, delta, why);
 }
 
-static int lmm_line_parse(const struct lmm_policy *policy, struct lmm_span line,
-			  struct lmm_delta *delta, char *why)
+static int lmm_line_parse(const struct lmm_policy *policy, char *line, struct lmm_delta *delta,
+			  char *why)
 {
-	struct lmm_span word;
+	char *word;
 	int err = 0;
 
 	BUILD_BUG_ON(LMM_MAX_KNOBS + 1 > 32);
 
-	for (line = lmm_strip(line, false); line.len && !err; line = lmm_strip(line, false)) {
-		word = (struct lmm_span){ line.at, 0 };
-		while (word.len < line.len && !lmm_is_separator(word.at[word.len]))
-			word.len++;
-		line.at += word.len;
-		line.len -= word.len;
-		err = lmm_word_parse(policy, word, delta, why);
-	}
+	while (!err && (word = strsep(&line, LMM_SEPARATORS)))
+		if (*word)
+			err = lmm_word_parse(policy, word, delta, why);
 	return err;
 }
 
 /* One "name:line" of the policies grammar. */
-static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
-			     struct lmm_span section, struct lmm_delta deltas[LMM_NR_POLICIES],
-			     unsigned int *named, char *why)
+static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES], char *line,
+			     struct lmm_delta deltas[LMM_NR_POLICIES], unsigned int *named,
+			     char *why)
 {
-	struct lmm_span line = section, name = lmm_cut(&line, ':');
+	const char *name = strsep(&line, ":");
 	unsigned int id = 0;
 
-	while (id < LMM_NR_POLICIES && !(table[id] && lmm_span_is(name, table[id]->name)))
+	while (id < LMM_NR_POLICIES && !(table[id] && !strcmp(name, table[id]->name)))
 		id++;
 	if (id == LMM_NR_POLICIES)
-		return lmm_malformed(why, "", "", name, "no such policy");
-	if (name.len == section.len)
-		return lmm_malformed(why, "", "", name, "no : after the policy's name");
+		return lmm_malformed(why, NULL, name, "no such policy");
+	if (!line)
+		return lmm_malformed(why, NULL, name, "no : after the policy's name");
 	if (*named & BIT(id))
-		return lmm_malformed(why, "", "", name, "policy given twice");
+		return lmm_malformed(why, NULL, name, "policy given twice");
 	*named |= BIT(id);
 	return lmm_line_parse(table[id], line, &deltas[id], why);
 }
@@ -292,46 +231,30 @@ static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES],
  * @table: policies by id; NULL for a policy that is not registered
  * @policy: the policy that the text is for; NULL: the text names policies
  * @key: the key that the text is a value of, or LMM_ALL_KEYS: the text names keys
- * @text: the text
- * @len: bytes in @text
+ * @text: the text, which is cut into words, and lives as long as @deltas
  * @deltas: empty; get what the text says of each policy, and are undefined on failure
- * @why: reason, on failure
+ * @why: reason, on failure; undefined on success
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
 int lmm_parse(struct lmm_policy *const table[LMM_NR_POLICIES], const struct lmm_policy *policy,
-	      unsigned int key, const char *text, size_t len,
-	      struct lmm_delta deltas[LMM_NR_POLICIES], char *why)
+	      unsigned int key, char *text, struct lmm_delta deltas[LMM_NR_POLICIES], char *why)
 {
-	struct lmm_span rest = lmm_text(text, len);
 	unsigned int named = 0;
+	char *section;
 	int err = 0;
 
 	if (policy && key == LMM_ALL_KEYS)
-		return lmm_line_parse(policy, rest, &deltas[policy->id], why);
+		return lmm_line_parse(policy, text, &deltas[policy->id], why);
 	if (policy)
-		return lmm_key_take(policy, key, rest, &deltas[policy->id], why);
-	rest = lmm_strip(rest, true);
-	while (rest.len && !err)
-		err = lmm_section_parse(table, lmm_strip(lmm_cut(&rest, ';'), true), deltas,
-					&named, why);
+		return lmm_key_take(policy, key, text, &deltas[policy->id], why);
+	while (!err && (section = strsep(&text, ";"))) {
+		section += strspn(section, LMM_SEPARATORS);
+		/* What follows the last semicolon may be empty. */
+		if (text || *section)
+			err = lmm_section_parse(table, section, deltas, &named, why);
+	}
 	return err;
-}
-
-/**
- * lmm_config_size() - room for a policy's settings
- * @policy: the policy
- *
- * Return: size of a struct lmm_config with its text, in bytes.
- */
-size_t lmm_config_size(const struct lmm_policy *policy)
-{
-	unsigned int i;
-
-	for (i = 0; i < policy->nr_knobs; i++)
-		if (policy->knobs[i].kind == LMM_KNOB_TEXT)
-			return sizeof(struct lmm_config) + LMM_TEXT_LEN;
-	return sizeof(struct lmm_config) + 1;
 }
 
 /**
@@ -343,19 +266,16 @@ size_t lmm_config_size(const struct lmm_policy *policy)
 void lmm_delta_apply(const struct lmm_policy *policy, const struct lmm_delta *delta,
 		     struct lmm_config *config)
 {
-	unsigned int i;
+	unsigned int key;
 
-	if (delta->keys & BIT(LMM_KEY_ENABLED))
-		config->enabled = delta->enabled;
-	for (i = 0; i < policy->nr_knobs; i++) {
-		if (!(delta->keys & BIT(i + 1)))
+	for (key = 0; key < lmm_nr_keys(policy); key++) {
+		if (!(delta->keys & BIT(key)))
 			continue;
-		if (policy->knobs[i].kind == LMM_KNOB_TEXT) {
-			memcpy(config->text, delta->text.at, delta->text.len);
-			memset(config->text + delta->text.len, 0,
-			       LMM_TEXT_LEN - delta->text.len);
-		}
-		config->value[i] = delta->value[i];
+		config->key[key] = delta->key[key];
+		if (lmm_key(policy, key)->kind != LMM_KNOB_TEXT)
+			continue;
+		memset(config->text, 0, sizeof(config->text));
+		strscpy(config->text, delta->text, sizeof(config->text));
 	}
 }
 
@@ -384,8 +304,7 @@ static size_t lmm_key_format(const struct lmm_policy *policy, const struct lmm_c
 
 	if (knob->kind == LMM_KNOB_TEXT)
 		return scnprintf(buf, len, "%s", config->text);
-	return lmm_knob_format(knob, key == LMM_KEY_ENABLED ? READ_ONCE(config->enabled) :
-			       config->value[key - 1], buf, len);
+	return lmm_knob_format(knob, READ_ONCE(config->key[key]), buf, len);
 }
 
 /**

@@ -3,8 +3,7 @@
  * knobs.h - text of files and parameters <-> settings; no kernel state, any context
  *
  * A policy's *keys* are `enabled` (key 0) and then its knobs in the order of
- * their table (key i + 1 is knob i).  All texts come with a length, may hold
- * any byte, and may end in a newline, which is dropped.
+ * their table (key i + 1 is knob i).
  *
  *	value    = digits | digits "." digit | "0" | "1" | word | text
  *	line     = [ key "=" value { separator key "=" value } ]
@@ -22,31 +21,20 @@
 #include "livemm.h"
 
 #define LMM_KEY_ENABLED	0
-/* No key, but a line of them. */
+/* No keys of a policy: a line of all keys, and the lease. */
 #define LMM_ALL_KEYS	UINT_MAX
-
-/**
- * struct lmm_span - part of a text, not NUL-terminated
- * @at: its begin
- * @len: its length
- */
-struct lmm_span {
-	const char *at;
-	size_t len;
-};
+#define LMM_KEY_LEASE	(UINT_MAX - 1)
 
 /**
  * struct lmm_delta - what a text says of one policy, whatever is in force
  * @keys: a bit per key that the text names; the members below have values for these alone
- * @enabled: value of the key `enabled`
- * @value: stored value of each knob
+ * @key: stored value of each key
  * @text: value of the LMM_KNOB_TEXT, a part of the text that was parsed
  */
 struct lmm_delta {
 	u32 keys;
-	bool enabled;
-	u32 value[LMM_MAX_KNOBS];
-	struct lmm_span text;
+	u32 key[LMM_MAX_KNOBS + 1];
+	const char *text;
 };
 
 /**
@@ -61,12 +49,11 @@ static inline unsigned int lmm_nr_keys(const struct lmm_policy *policy)
 }
 
 const struct lmm_knob *lmm_key(const struct lmm_policy *policy, unsigned int key);
-int lmm_knob_parse(const struct lmm_knob *knob, const char *text, size_t len, u32 *value,
-		   char *why);
+char *lmm_chomp(char *text);
+int lmm_knob_parse(const struct lmm_knob *knob, const char *text, u32 *value, char *why,
+		   size_t len);
 int lmm_parse(struct lmm_policy *const table[LMM_NR_POLICIES], const struct lmm_policy *policy,
-	      unsigned int key, const char *text, size_t len,
-	      struct lmm_delta deltas[LMM_NR_POLICIES], char *why);
-size_t lmm_config_size(const struct lmm_policy *policy);
+	      unsigned int key, char *text, struct lmm_delta deltas[LMM_NR_POLICIES], char *why);
 void lmm_delta_apply(const struct lmm_policy *policy, const struct lmm_delta *delta,
 		     struct lmm_config *config);
 int lmm_knob_format(const struct lmm_knob *knob, u32 value, char *buf, size_t len);

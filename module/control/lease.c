@@ -15,7 +15,7 @@
 #include "compat/compat.h"
 #include "lease.h"
 #include "look.h"
-#include "policies.h"
+#include "state.h"
 
 static struct hrtimer lmm_lease_timer;
 

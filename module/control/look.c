@@ -4,7 +4,6 @@
  *
  * Each policy has a work item of its own, because the kernel may make one policy wait for long.
  */
-#include <linux/jiffies.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
@@ -12,29 +11,13 @@
 #include "compat/export.h"
 #include "hook/hook.h"
 #include "look.h"
-#include "policies.h"
 #include "state.h"
 #include "switch.h"
 
-/* The kernel log says what a policy waits for once, after this time. */
-#define TELL_AFTER	(10 * HZ)
-
 static void lmm_look_worker(struct work_struct *work);
 static DECLARE_DELAYED_WORK(lmm_look_work, lmm_look_worker);
-static void lmm_watch_worker(struct work_struct *work);
-static DECLARE_DELAYED_WORK(lmm_watch_work, lmm_watch_worker);
-static struct workqueue_struct *lmm_wq;
 /* Queued whenever hooks are looked after; NULL: nothing. */
 static struct work_struct __rcu *lmm_heard;
-
-/* Sooner than before, not later, than a work that is queued already. */
-static void lmm_queue(struct delayed_work *work, unsigned long delay)
-{
-	if (lmm_wq && delay)
-		queue_delayed_work(lmm_wq, work, delay);
-	else if (lmm_wq)
-		mod_delayed_work(lmm_wq, work, 0);
-}
 
 static void lmm_queue_policies(unsigned int named)
 {
@@ -58,7 +41,6 @@ void lmm_policy_work(struct work_struct *work)
 {
 	struct lmm_policy *policy = container_of(work, struct lmm_policy, work);
 
-	lmm_policies_watch();
 	/* Killable to keep the hung task detector silent; nobody kills a worker. */
 	if (mutex_lock_killable(&policy->lock))
 		return;
@@ -80,11 +62,14 @@ static void lmm_look_worker(struct work_struct *work)
 	if (heard)
 		queue_work(lmm_wq, heard);
 	rcu_read_unlock();
-	/* The kernel does not tell when the transition ends; a policy may wait for that. */
+	/*
+	 * The kernel does not tell when the transition ends; a policy may wait for that.  Sooner,
+	 * not later, if somebody has asked meanwhile.
+	 */
 	if (lmm_klp_others_in_transition(name, sizeof(name)))
 		lmm_for_each_policy(policy, LMM_ALL_POLICIES)
 			if (READ_ONCE(policy->state) != LMM_POLICY_OFF)
-				lmm_queue(&lmm_look_work, HZ);
+				queue_delayed_work(lmm_wq, &lmm_look_work, HZ);
 }
 
 /**
@@ -129,44 +114,24 @@ void lmm_policy_waits(const struct lmm_policy *policy, char *why, size_t len)
 			  "values are restored");
 }
 
-/* Does the policy wait?  The worker may come late, where CPUs are busy. */
-static bool lmm_policy_watch(struct lmm_policy *policy)
+/**
+ * lmm_policy_tell() - the kernel log says what a policy waits for
+ * @work: the policy's
+ *
+ * Context: worker.
+ */
+void lmm_policy_tell(struct work_struct *work)
 {
+	struct lmm_policy *policy = container_of(work, struct lmm_policy, tell.work);
 	enum lmm_policy_state state = READ_ONCE(policy->state);
 	char why[LMM_WHY_LEN] = "";
 
+	/* The state may have changed just now. */
 	if (state == LMM_POLICY_OFF || state == LMM_POLICY_ON)
-		return false;
-	if (READ_ONCE(policy->told) || time_before(jiffies, READ_ONCE(policy->since) + TELL_AFTER))
-		return true;
-	WRITE_ONCE(policy->told, true);
+		return;
 	lmm_policy_waits(policy, why, sizeof(why));
 	pr_notice("livemm: %s has been %s for %u s: %s\n", policy->name,
-		  lmm_policy_state_name[state], TELL_AFTER / HZ, why);
-	return true;
-}
-
-static void lmm_watch_worker(struct work_struct *work)
-{
-	struct lmm_policy *policy;
-	bool again = false;
-
-	lmm_for_each_policy(policy, LMM_ALL_POLICIES)
-		again |= lmm_policy_watch(policy);
-	if (again)
-		lmm_queue(&lmm_watch_work, TELL_AFTER);
-}
-
-/**
- * lmm_policies_watch() - have the kernel log say what a policy waits for, if it waits for long
- *
- * To be called when a policy is about to be switched or taken down.
- *
- * Context: any.
- */
-void lmm_policies_watch(void)
-{
-	lmm_queue(&lmm_watch_work, TELL_AFTER);
+		  lmm_policy_state_name[state], LMM_TELL_AFTER / HZ, why);
 }
 
 /**
@@ -205,6 +170,5 @@ int lmm_look_init(void)
 void lmm_look_exit(void)
 {
 	cancel_delayed_work_sync(&lmm_look_work);
-	cancel_delayed_work_sync(&lmm_watch_work);
 	destroy_workqueue(lmm_wq);
 }

@@ -15,8 +15,8 @@ void lmm_look_exit(void);
 void lmm_look_soon(void);
 void lmm_look_hear(struct work_struct *work);
 void lmm_policy_work(struct work_struct *work);
+void lmm_policy_tell(struct work_struct *work);
 void lmm_policy_waits(const struct lmm_policy *policy, char *why, size_t len);
-void lmm_policies_watch(void);
 void lmm_policies_cut(unsigned int named);
 
 #endif /* LIVEMM_CONTROL_LOOK_H */

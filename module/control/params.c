@@ -6,8 +6,8 @@
  * The loader reads parameters before the module's init runs, when there are no
  * policies yet: settings given then are kept and applied as the last step of
  * init that may fail.  Parameter files live from before init to after exit and hold no reference
- * to the module, so a write may come during init or exit.  The stage tells the write what to do:
- * during init policies are refused, and a lease is kept.  The exit waits for the write.
+ * to the module, so a write may come during init or exit, and is refused.  The exit waits for a
+ * write that is under way.
  *
  * The kernel holds the param_lock of this module during each set and get.  The param_lock protects
  * all that is here, the last error included.  A set that waits releases the param_lock meanwhile,
@@ -26,10 +26,9 @@
 
 #include "compat/export.h"
 #include "change.h"
-#include "lease.h"
 #include "look.h"
 #include "params.h"
-#include "policies.h"
+#include "state.h"
 #include "switch.h"
 
 enum lmm_stage {
@@ -39,9 +38,18 @@ enum lmm_stage {
 };
 
 static enum lmm_stage lmm_stage;
-static char *lmm_boot_policies;
-/* In seconds: begins when the loader's settings are in force, unless a lease is written before. */
-static u32 lmm_boot_lease;
+
+/* A parameter with a text of its own: the key of lmm_control_write(), what the loader was given. */
+struct lmm_param {
+	const char *name;
+	unsigned int key;
+	char *boot;
+};
+
+static struct lmm_param lmm_params[] = {
+	{ "policies", LMM_ALL_KEYS },
+	{ "lease", LMM_KEY_LEASE },
+};
 
 /* Held for reading by every change of settings, so that the exit can wait for changes. */
 static DECLARE_RWSEM(lmm_params_rwsem);
@@ -89,91 +97,75 @@ void lmm_control_get_error(char *buf, size_t len)
 }
 
 /* A write while the module is loaded, or while the exit has begun. */
-static int lmm_policies_set_now(const char *text, char *why)
+static int lmm_param_set_now(const struct lmm_param *param, const char *text, char *why)
 {
-	size_t len = strlen(text);
 	int err = -EINVAL;
+	char *copy;
 
+	/* Switching off is not refused for want of memory. */
+	copy = kstrdup(text, GFP_KERNEL | __GFP_NOFAIL);
 	down_read(&lmm_params_rwsem);
 	/* sysfs cuts a write at PAGE_SIZE bytes and sends the rest as another write. */
 	if (READ_ONCE(lmm_stage) != LMM_RUNNING)
 		err = -ENODEV;
-	else if (len >= PAGE_SIZE)
-		scnprintf(why, LMM_WHY_LEN, "policies: longer than %lu bytes", PAGE_SIZE - 1);
+	else if (strlen(copy) >= PAGE_SIZE)
+		scnprintf(why, LMM_WHY_LEN, "%s: longer than %lu bytes", param->name,
+			  PAGE_SIZE - 1);
 	else
-		err = lmm_control_write(NULL, LMM_ALL_KEYS, text, len, why);
+		err = lmm_control_write(NULL, param->key, copy, why);
 	up_read(&lmm_params_rwsem);
+	kfree(copy);
 	return err;
 }
 
-static int lmm_policies_set(const char *text, const struct kernel_param *kp)
+static int lmm_param_set(const char *text, const struct kernel_param *kp)
 {
-	char why[LMM_WHY_LEN] = "policies: livemm is being loaded or unloaded";
+	struct lmm_param *param = kp->arg;
+	char why[LMM_WHY_LEN];
 	int err = -ENODEV;
 
+	scnprintf(why, sizeof(why), "%s: livemm is being loaded or unloaded", param->name);
 	if (lmm_stage != LMM_LOADING) {
 		kernel_param_unlock(THIS_MODULE);
-		err = lmm_policies_set_now(text, why);
+		err = lmm_param_set_now(param, text, why);
 		kernel_param_lock(THIS_MODULE);
 	} else if (!THIS_MODULE->mkobj.mp) {
 		/* The loader makes the files of parameters after its own texts are set. */
-		kfree(lmm_boot_policies);
-		lmm_boot_policies = kstrdup(text, GFP_KERNEL);
-		err = lmm_boot_policies ? 0 : -ENOMEM;
+		kfree(param->boot);
+		param->boot = kstrdup(text, GFP_KERNEL);
+		err = param->boot ? 0 : -ENOMEM;
 	}
 	return lmm_refuse(err, why);
 }
 
-static int lmm_policies_get(char *buf, const struct kernel_param *kp)
+static int lmm_param_get(char *buf, const struct kernel_param *kp)
 {
+	const struct lmm_param *param = kp->arg;
 	size_t n;
 
-	if (lmm_stage != LMM_RUNNING)
-		return scnprintf(buf, PAGE_SIZE, "%s\n", lmm_boot_policies ?: "");
-	n = lmm_control_format(buf, PAGE_SIZE - 1);
+	if (lmm_stage == LMM_LOADING)
+		return scnprintf(buf, PAGE_SIZE, "%s\n", param->boot ?: "");
+	n = lmm_control_format(NULL, param->key, buf, PAGE_SIZE - 1);
 	return n + scnprintf(buf + n, PAGE_SIZE - n, "\n");
 }
 
-static void lmm_policies_free(void *arg)
+static void lmm_param_free(void *arg)
 {
-	kfree(lmm_boot_policies);
-	lmm_boot_policies = NULL;
+	struct lmm_param *param = arg;
+
+	kfree(param->boot);
+	param->boot = NULL;
 }
 
-static int lmm_lease_param_set(const char *text, const struct kernel_param *kp)
-{
-	char why[LMM_WHY_LEN] = "lease: livemm is being unloaded";
-	u32 seconds;
-	int err;
-
-	err = lmm_knob_parse(&lmm_lease_knob, text, strlen(text), &seconds, why);
-	if (err)
-		return lmm_refuse(err, why);
-	lmm_boot_lease = lmm_stage == LMM_LOADING ? seconds : 0;
-	if (lmm_stage == LMM_RUNNING)
-		lmm_lease_set(seconds);
-	return lmm_refuse(lmm_stage == LMM_GONE ? -ENODEV : 0, why);
-}
-
-static int lmm_lease_param_get(char *buf, const struct kernel_param *kp)
-{
-	return scnprintf(buf, PAGE_SIZE, "%u\n", lmm_boot_lease ?: lmm_lease_left());
-}
-
-static const struct kernel_param_ops lmm_policies_ops = {
-	.set = lmm_policies_set,
-	.get = lmm_policies_get,
-	.free = lmm_policies_free,
+static const struct kernel_param_ops lmm_param_ops = {
+	.set = lmm_param_set,
+	.get = lmm_param_get,
+	.free = lmm_param_free,
 };
 
-static const struct kernel_param_ops lmm_lease_ops = {
-	.set = lmm_lease_param_set,
-	.get = lmm_lease_param_get,
-};
-
-module_param_cb(policies, &lmm_policies_ops, NULL, 0600);
+module_param_cb(policies, &lmm_param_ops, &lmm_params[0], 0600);
 MODULE_PARM_DESC(policies, "settings, all or none: policy:key=value,key=value;policy:...");
-module_param_cb(lease, &lmm_lease_ops, NULL, 0600);
+module_param_cb(lease, &lmm_param_ops, &lmm_params[1], 0600);
 MODULE_PARM_DESC(lease, "seconds until livemm switches every policy off, 0 = never");
 module_param_string(last_error, lmm_error, sizeof(lmm_error), 0400);
 MODULE_PARM_DESC(last_error, "why the last refused write was refused");
@@ -183,7 +175,6 @@ MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
 /**
  * lmm_params_apply_boot() - apply what the loader was given
  * @why: reason in words, on failure
- * @len: size of @why
  *
  * To be called in init once every policy is registered, as the last step that
  * may fail.  Writes of parameters take effect at once from here on.  With
@@ -196,34 +187,24 @@ MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
  * Context: process, may sleep.
  * Return: 0, or the errno of applying the settings; then no policy is on.
  */
-int lmm_params_apply_boot(char *why, size_t len)
+int lmm_params_apply_boot(char *why)
 {
-	char words[LMM_WHY_LEN] = "";
-	char *policies;
+	struct lmm_param *param;
 	int err = 0;
 
-	/* Writes of parameters take effect at once from here on. */
+	/* Writes of parameters take effect at once from here on, and leave what was given alone. */
 	kernel_param_lock(THIS_MODULE);
-	policies = lmm_boot_policies;
-	lmm_boot_policies = NULL;
 	lmm_stage = LMM_RUNNING;
 	kernel_param_unlock(THIS_MODULE);
-	if (policies && lmm_off)
-		pr_notice("off=1: the parameter policies is ignored\n");
-	else if (policies)
-		err = lmm_control_write(NULL, LMM_ALL_KEYS, policies, strlen(policies), words);
-	kfree(policies);
-	if (err) {
-		scnprintf(why, len, "policies: %s", words);
-		lmm_params_close();
-		return err;
+	for (param = lmm_params; param < lmm_params + ARRAY_SIZE(lmm_params) && !err; param++) {
+		if (lmm_off && param->boot && param->key == LMM_ALL_KEYS)
+			pr_notice("off=1: the parameter policies is ignored\n");
+		else if (param->boot)
+			err = lmm_control_write(NULL, param->key, param->boot, why);
 	}
-	kernel_param_lock(THIS_MODULE);
-	if (lmm_boot_lease)
-		lmm_lease_set(lmm_boot_lease);
-	lmm_boot_lease = 0;
-	kernel_param_unlock(THIS_MODULE);
-	return 0;
+	if (err)
+		lmm_params_close();
+	return err;
 }
 
 /**

@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-int lmm_params_apply_boot(char *why, size_t len);
+int lmm_params_apply_boot(char *why);
 void lmm_params_close(void);
 int lmm_control_refuse(int err, const char *why);
 void lmm_control_get_error(char *buf, size_t len);

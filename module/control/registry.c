@@ -10,60 +10,53 @@
 #include "hook/hook.h"
 #include "knobs.h"
 #include "look.h"
-#include "policies.h"
 #include "registry.h"
 #include "state.h"
 #include "switch.h"
-
-/* Subscribe the policy to hooks, and register its events. */
-static int lmm_policy_subscribe(struct lmm_policy *policy)
-{
-	int err = 0;
-
-	if (policy->uses)
-		err = lmm_hooks_subscribe(policy->id, policy->uses);
-	if (err)
-		return err;
-	err = lmm_events_register(policy->id, policy->events);
-	if (err)
-		lmm_hooks_unsubscribe(policy->id);
-	return err;
-}
 
 /**
  * lmm_policy_register() - make a policy known, switched off, with its defaults
  * @policy: owned by the caller; control owns the members from @lock on
  *
  * Context: process, while the module loads; may sleep.
- * Return: 0, -EEXIST if its id is taken, -ENOMEM, or what lmm_hooks_subscribe() or
+ * Return: 0, -ENOMEM, or what lmm_hooks_subscribe(), with -EEXIST if its id is taken, or
  * lmm_events_register() refuse with.
  */
 int lmm_policy_register(struct lmm_policy *policy)
 {
 	struct lmm_config *config;
 	unsigned int i;
-	int err = -ENOMEM;
+	int err;
 
-	if (lmm_policies[policy->id])
-		return -EEXIST;
-	config = kzalloc(lmm_config_size(policy), GFP_KERNEL);
-	policy->counters = lmm_counters_alloc(policy->nr_counters);
-	if (config && policy->counters)
-		err = lmm_policy_subscribe(policy);
-	if (err) {
-		free_percpu(policy->counters);
-		kfree(config);
+	err = lmm_hooks_subscribe(policy->id, policy->uses);
+	if (err)
 		return err;
-	}
+	err = lmm_events_register(policy->id, policy->events);
+	if (err)
+		goto err_hooks;
+	err = -ENOMEM;
+	config = kzalloc(sizeof(*config), GFP_KERNEL);
+	policy->counters = lmm_counters_alloc(policy->nr_counters);
+	if (!config || !policy->counters)
+		goto err_events;
 	for (i = 0; i < policy->nr_knobs; i++)
 		config->value[i] = policy->knobs[i].def;
 	mutex_init(&policy->lock);
 	INIT_WORK(&policy->work, lmm_policy_work);
+	INIT_DELAYED_WORK(&policy->tell, lmm_policy_tell);
 	policy->state = LMM_POLICY_OFF;
 	policy->off_reason[0] = '\0';
 	rcu_assign_pointer(policy->config, config);
 	WRITE_ONCE(lmm_policies[policy->id], policy);
 	return 0;
+
+err_events:
+	free_percpu(policy->counters);
+	kfree(config);
+	lmm_events_unregister(policy->id);
+err_hooks:
+	lmm_hooks_unsubscribe(policy->id);
+	return err;
 }
 
 /**
@@ -78,7 +71,6 @@ void lmm_policy_unregister(struct lmm_policy *policy)
 {
 	if (lmm_policies[policy->id] != policy)
 		return;
-	lmm_policies_watch();
 	lmm_policy_cut(policy);
 	mutex_lock(&policy->lock);
 	lmm_policy_tidy(policy);
@@ -87,6 +79,7 @@ void lmm_policy_unregister(struct lmm_policy *policy)
 	/* Whoever has found the policy in the table queues its work. */
 	synchronize_rcu();
 	cancel_work_sync(&policy->work);
+	cancel_delayed_work_sync(&policy->tell);
 	lmm_events_unregister(policy->id);
 	lmm_hooks_unsubscribe(policy->id);
 	kfree_rcu(rcu_dereference_protected(policy->config, true), rcu);

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * state.c - state and published settings of each policy, under one spinlock
+ * state.c - the table of policies; state and published settings of each, under one spinlock
  *
  * Nothing here waits for the lock of a policy, so that switching off and reading never wait:
  * lmm_policy_cut() stops delivery and publishes that the policy is off at once, whatever else
  * hangs.
  *
  * A task that switches a policy on notes the number of cuts first.  The number must be unchanged
- * at the first step and at the last step.  All three are under the lock that lmm_policy_cut()
- * takes, so that a cut that is under way counts whole or not at all.
+ * at the first step and at the last step.
  */
 #include <linux/errno.h>
-#include <linux/jiffies.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include "flow/events.h"
-#include "policies.h"
 #include "state.h"
 
+/* By id; written while the module loads and goes, when no other task walks the table. */
+struct lmm_policy *lmm_policies[LMM_NR_POLICIES];
+
+/* Of look.c. */
+struct workqueue_struct *lmm_wq;
+
 /*
- * Protects state, since, cuts, off_reason and config of every policy; nothing sleeps
- * under the lock.  State and cuts are also read without the lock.
+ * Protects state, cuts, off_reason and config of every policy; nothing sleeps under the lock.
+ * State and cuts are also read without the lock.
  */
 static DEFINE_SPINLOCK(lmm_state_lock);
 
@@ -37,33 +41,50 @@ const char *const lmm_policy_state_name[] = {
 	[LMM_POLICY_LEAVING] = "leaving",
 };
 
+/**
+ * lmm_policy_next() - walk the registered policies in order of their ids
+ * @prev: the policy before, or NULL to begin
+ * @named: bit per policy to stop at
+ *
+ * Registration ends before the first walk can begin, and policies stay until the last walk ends.
+ *
+ * Context: any.
+ * Return: the next policy, or NULL at the end.
+ */
+struct lmm_policy *lmm_policy_next(struct lmm_policy *prev, unsigned int named)
+{
+	struct lmm_policy *policy = NULL;
+	unsigned int id;
+
+	for (id = prev ? prev->id + 1 : 0; id < LMM_NR_POLICIES && !policy; id++)
+		if (named & BIT(id))
+			policy = READ_ONCE(lmm_policies[id]);
+	return policy;
+}
+
+/**
+ * lmm_queue() - have a work of control done
+ * @work: the work
+ * @delay: in jiffies; counts from now, queued before or not
+ *
+ * Context: any.
+ */
+void lmm_queue(struct delayed_work *work, unsigned long delay)
+{
+	if (lmm_wq)
+		mod_delayed_work(lmm_wq, work, delay);
+}
+
 /* Under lmm_state_lock. */
 static void lmm_state_set(struct lmm_policy *policy, enum lmm_policy_state state)
 {
 	lockdep_assert_held(&lmm_state_lock);
-	policy->since = jiffies;
-	WRITE_ONCE(policy->told, false);
 	WRITE_ONCE(policy->state, state);
-}
-
-/**
- * lmm_policy_cuts() - number of cuts of a policy
- * @policy: a registered policy
- *
- * Settings that are read afterwards are not older than the number.
- *
- * Context: any.
- * Return: the number; a cut that is under way counts whole or not at all.
- */
-unsigned int lmm_policy_cuts(const struct lmm_policy *policy)
-{
-	unsigned long flags;
-	unsigned int cuts;
-
-	spin_lock_irqsave(&lmm_state_lock, flags);
-	cuts = policy->cuts;
-	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	return cuts;
+	if (state == LMM_POLICY_OFF || state == LMM_POLICY_ON)
+		cancel_delayed_work(&policy->tell);
+	else
+		lmm_queue(&policy->tell, LMM_TELL_AFTER);
+	wake_up_all(&lmm_state_changed);
 }
 
 /**
@@ -71,7 +92,7 @@ unsigned int lmm_policy_cuts(const struct lmm_policy *policy)
  * @policy: a registered policy
  * @config: settings to publish; gets those that were published, which readers may still have.
  *	NULL: the published settings stay
- * @state: the state from here on; events are delivered in the state on
+ * @state: the state from here on; events are delivered in the state on.  Off is never refused
  * @cuts: number of cuts at the begin
  *
  * Context: process, @policy->lock held.
@@ -84,7 +105,7 @@ int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config,
 	bool cut;
 
 	spin_lock_irqsave(&lmm_state_lock, flags);
-	cut = policy->cuts != cuts;
+	cut = policy->cuts != cuts && state != LMM_POLICY_OFF;
 	if (!cut && config)
 		*config = rcu_replace_pointer(policy->config, *config,
 					      lockdep_is_held(&lmm_state_lock));
@@ -97,22 +118,25 @@ int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config,
 			lmm_events_start(policy->id);
 	}
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	/* Tasks may wait for an earlier "off". */
-	if (!cut)
-		wake_up_all(&lmm_state_changed);
 	return cut ? -ECANCELED : 0;
 }
 
-static void policy_stop(struct lmm_policy *policy, bool cut, const char *why)
+/**
+ * lmm_policy_stop() - stop a policy, as part of a change or because somebody wants the policy off
+ * @policy: a registered policy
+ * @why: the reason in words, for `status`; may be "".  NULL: somebody asks, see lmm_policy_cut();
+ *	otherwise no change of the policy that is under way gives up
+ *
+ * Context: process, @policy->lock held; with @why NULL any.
+ */
+void lmm_policy_stop(struct lmm_policy *policy, const char *why)
 {
 	struct lmm_config *config;
 	unsigned long flags;
 
 	spin_lock_irqsave(&lmm_state_lock, flags);
-	if (cut)
-		WRITE_ONCE(policy->cuts, policy->cuts + 1);
-	if (cut || (policy->state != LMM_POLICY_OFF && policy->state != LMM_POLICY_LEAVING))
-		strscpy(policy->off_reason, why, sizeof(policy->off_reason));
+	if (!why || (policy->state != LMM_POLICY_OFF && policy->state != LMM_POLICY_LEAVING))
+		strscpy(policy->off_reason, why ?: "", sizeof(policy->off_reason));
 	if (policy->state != LMM_POLICY_OFF)
 		lmm_events_stop(policy->id);
 	config = rcu_dereference_protected(policy->config, lockdep_is_held(&lmm_state_lock));
@@ -121,36 +145,10 @@ static void policy_stop(struct lmm_policy *policy, bool cut, const char *why)
 		lmm_state_set(policy, LMM_POLICY_LEAVING);
 	else if (policy->state == LMM_POLICY_WAITING)
 		lmm_state_set(policy, LMM_POLICY_OFF);
+	if (!why)
+		/* For lmm_policy_cuts(): whoever sees the cut sees settings that are off. */
+		smp_store_release(&policy->cuts, policy->cuts + 1);
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	wake_up_all(&lmm_state_changed);
-}
-
-/**
- * lmm_policy_cut() - somebody wants a policy off: stop the policy at once
- * @policy: a registered policy
- *
- * The policy gets no event any more, the published settings say off, and a task that switches the
- * policy on gives up.  Somebody later restores values that the policy has changed.
- *
- * Context: any.
- */
-void lmm_policy_cut(struct lmm_policy *policy)
-{
-	policy_stop(policy, true, "");
-}
-
-/**
- * lmm_policy_stop() - stop a policy that nobody wants off, as part of a change
- * @policy: a registered policy
- * @why: the reason in words, for `status`; may be ""
- *
- * As lmm_policy_cut(), but no change of the policy that is under way gives up.
- *
- * Context: process, @policy->lock held.
- */
-void lmm_policy_stop(struct lmm_policy *policy, const char *why)
-{
-	policy_stop(policy, false, why);
 }
 
 /**
@@ -169,7 +167,6 @@ void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state)
 							lockdep_is_held(&lmm_state_lock))->enabled ?
 		      state : LMM_POLICY_OFF);
 	spin_unlock_irqrestore(&lmm_state_lock, flags);
-	wake_up_all(&lmm_state_changed);
 }
 
 /**

@@ -1,23 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * state.h - state and published settings of a policy
+ * state.h - the table of policies; state and published settings of each
  */
 #ifndef LIVEMM_CONTROL_STATE_H
 #define LIVEMM_CONTROL_STATE_H
 
 #include "livemm.h"
 
-unsigned int lmm_policy_cuts(const struct lmm_policy *policy);
+/* A bit for every policy. */
+#define LMM_ALL_POLICIES	GENMASK(LMM_NR_POLICIES - 1, 0)
+
+/* The kernel log says what a policy waits for after this time. */
+#define LMM_TELL_AFTER	(10 * HZ)
+
+extern struct lmm_policy *lmm_policies[LMM_NR_POLICIES];
+extern struct workqueue_struct *lmm_wq;
+extern const char *const lmm_policy_state_name[];
+
+struct lmm_policy *lmm_policy_next(struct lmm_policy *prev, unsigned int named);
+void lmm_queue(struct delayed_work *work, unsigned long delay);
 int lmm_policy_commit(struct lmm_policy *policy, struct lmm_config **config,
 		      enum lmm_policy_state state, unsigned int cuts);
-void lmm_policy_cut(struct lmm_policy *policy);
 void lmm_policy_stop(struct lmm_policy *policy, const char *why);
 void lmm_policy_settle(struct lmm_policy *policy, enum lmm_policy_state state);
 enum lmm_policy_state lmm_policy_state(struct lmm_policy *policy, char *why, size_t len);
 void lmm_policies_wait(unsigned int named, unsigned int timeout_ms);
 unsigned int lmm_policy_mode_now(const struct lmm_policy *policy);
 
-extern const char *const lmm_policy_state_name[];
+#define lmm_for_each_policy(policy, named)				\
+	for (policy = lmm_policy_next(NULL, named); policy;		\
+	     policy = lmm_policy_next(policy, named))
+
+/**
+ * lmm_policy_cut() - somebody wants a policy off: stop the policy at once
+ * @policy: a registered policy
+ *
+ * The policy gets no event any more, the published settings say off, and a task that switches the
+ * policy on gives up.  Somebody later restores values that the policy has changed.
+ *
+ * Context: any.
+ */
+static inline void lmm_policy_cut(struct lmm_policy *policy)
+{
+	lmm_policy_stop(policy, NULL);
+}
+
+/**
+ * lmm_policy_cuts() - number of cuts of a policy
+ * @policy: a registered policy
+ *
+ * Settings that are read afterwards are not older than the number.
+ *
+ * Context: any.
+ * Return: the number.
+ */
+static inline unsigned int lmm_policy_cuts(const struct lmm_policy *policy)
+{
+	/* Pairs with lmm_policy_stop(). */
+	return smp_load_acquire(&policy->cuts);
+}
 
 /**
  * lmm_policy_busy() - is a policy between two states?

@@ -117,7 +117,7 @@ bool lmm_policy_changes(const struct lmm_policy *policy, const struct lmm_config
 	rcu_read_lock();
 	now = lmm_policy_now(policy);
 	same = !strcmp(now->text, want->text) &&
-	       !memcmp(now->value, want->value, policy->nr_knobs * sizeof(now->value[0]));
+	       !memcmp(now->value, want->value, sizeof(now->value));
 	rcu_read_unlock();
 	return !same;
 }
@@ -152,19 +152,14 @@ int lmm_policy_judge(struct lmm_policy *policy, const struct lmm_config *want, c
 	return 0;
 }
 
-static void lmm_policy_take_down(struct lmm_policy *policy)
-{
-	lmm_events_stop(policy->id);
-	lmm_hooks_disarm(policy->id);
-	policy->disable(policy);
-}
-
 /* From on to another state. */
 static void lmm_policy_down(struct lmm_policy *policy, enum lmm_policy_state state)
 {
 	/* A cut has the state be leaving as well. */
 	lmm_policy_commit(policy, NULL, LMM_POLICY_LEAVING, READ_ONCE(policy->cuts));
-	lmm_policy_take_down(policy);
+	lmm_events_stop(policy->id);
+	lmm_hooks_disarm(policy->id);
+	policy->disable(policy);
 	lmm_policy_settle(policy, state);
 	trace_policy_switch(policy->name, false);
 }
@@ -266,35 +261,19 @@ void lmm_policy_look(struct lmm_policy *policy)
 /*
  * Another mode may need other hooks, so the policy goes off and on again, and waits in between for
  * livepatches that the new mode requires.  When the new mode is refused, the old mode comes back.
- * When the old mode is refused too, the policy stays off, and `status` and the log say why.
  */
 static int lmm_policy_remode(struct lmm_policy *policy, struct lmm_config **want,
 			     unsigned int cuts, char *why)
 {
-	char words[LMM_WHY_LEN];
 	int err = lmm_hooks_await(policy->id, lmm_policy_mode(policy, *want), LMM_KLP_WANTED, why,
 				  LMM_WHY_LEN);
 
-	if (err == -EINPROGRESS) {
-		lmm_policy_down(policy, LMM_POLICY_WAITING);
-		return lmm_policy_commit(policy, want, LMM_POLICY_WAITING, cuts);
-	}
-	err = err ?: lmm_policy_commit(policy, NULL, LMM_POLICY_LOADING, cuts);
+	if (err && err != -EINPROGRESS)
+		return err;
+	lmm_policy_down(policy, LMM_POLICY_WAITING);
+	err = lmm_policy_switch_on(policy, *want, want, cuts, why);
 	if (err)
-		return err;
-	lmm_policy_take_down(policy);
-	err = lmm_policy_up(policy, *want, want, cuts, why);
-	if (!err || (READ_ONCE(policy->cuts) == cuts &&
-		     !lmm_policy_up(policy, lmm_policy_now(policy), NULL, cuts, words)))
-		return err;
-	/* A policy that was cut is off already, as asked. */
-	if (READ_ONCE(policy->cuts) == cuts) {
-		pr_err("livemm: %s is off: the old mode was not put back: %s\n",
-		       policy->name, words);
-		lmm_policy_stop(policy, words);
-	}
-	lmm_policy_settle(policy, LMM_POLICY_OFF);
-	trace_policy_switch(policy->name, false);
+		lmm_policy_go_on(policy);
 	return err;
 }
 
@@ -305,9 +284,7 @@ static void lmm_policy_switch_off(struct lmm_policy *policy, struct lmm_config *
 		lmm_policy_stop(policy, "");
 		lmm_policy_tidy(policy);
 	}
-	/* A cut by another task leaves the policy off as well, so try again. */
-	while (lmm_policy_commit(policy, want, LMM_POLICY_OFF, READ_ONCE(policy->cuts)))
-		;
+	lmm_policy_commit(policy, want, LMM_POLICY_OFF, 0);
 }
 
 /* Carry out a judged change of a policy that is on afterwards. */

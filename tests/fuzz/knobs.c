@@ -24,11 +24,16 @@ static void refused(int err, const char *why, size_t len)
 		MUST(isprint((u8)why[i]) ? 0 : why[i], ==, 0);
 }
 
-/* Settings, with room for a text. */
-union settings {
-	struct lmm_config config;
-	char room[sizeof(struct lmm_config) + LMM_TEXT_LEN];
-};
+/* The rest of the input as a text, which the grammar cuts; a file refuses a text with a NUL. */
+static char *text_of(const struct input *input)
+{
+	static char text[4097];
+	size_t len = min_t(size_t, input->left, sizeof(text) - 1);
+
+	memcpy(text, input->at, len);
+	text[len] = '\0';
+	return lmm_chomp(text);
+}
 
 static void within(const struct lmm_policy *policy, const struct lmm_config *cfg)
 {
@@ -42,33 +47,33 @@ static void within(const struct lmm_policy *policy, const struct lmm_config *cfg
 	}
 }
 
-static void defaults(const struct lmm_policy *policy, union settings *settings)
+static void defaults(const struct lmm_policy *policy, struct lmm_config *config)
 {
 	unsigned int i;
 
-	memset(settings, 0, sizeof(*settings));
+	memset(config, 0, sizeof(*config));
 	for (i = 0; i < policy->nr_knobs; i++)
-		settings->config.value[i] = policy->knobs[i].def;
+		config->value[i] = policy->knobs[i].def;
 }
 
 /* Settings as a text says; a line of them must read back as the same settings. */
 static void comes_back(const struct lmm_policy *policy, const struct lmm_delta *delta)
 {
-	static union settings now, again;
+	static struct lmm_config now, again;
 	char line[4096], why[LMM_WHY_LEN] = "";
 	struct lmm_delta backs[LMM_NR_POLICIES] = { };
 	size_t len;
 
 	defaults(policy, &now);
-	lmm_delta_apply(policy, delta, &now.config);
-	within(policy, &now.config);
-	len = lmm_format(policy, LMM_ALL_KEYS, &now.config, now.config.value[0] & 1 ? ' ' : ',',
-			 line, sizeof(line));
+	lmm_delta_apply(policy, delta, &now);
+	within(policy, &now);
+	len = lmm_format(policy, LMM_ALL_KEYS, &now, now.value[0] & 1 ? ' ' : ',', line,
+			 sizeof(line));
 	MUST(len, <, sizeof(line) - 1);
-	MUST(lmm_parse(table, policy, LMM_ALL_KEYS, line, len, backs, why), ==, 0);
+	MUST(lmm_parse(table, policy, LMM_ALL_KEYS, line, backs, why), ==, 0);
 	MUST(backs[policy->id].keys, ==, (1U << lmm_nr_keys(policy)) - 1);
 	defaults(policy, &again);
-	lmm_delta_apply(policy, &backs[policy->id], &again.config);
+	lmm_delta_apply(policy, &backs[policy->id], &again);
 	MUST_BE(!memcmp(&again, &now, sizeof(now)));
 }
 
@@ -79,8 +84,7 @@ static void one_line(struct input *input)
 	char why[LMM_WHY_LEN] = "";
 	int err;
 
-	err = lmm_parse(table, policy, LMM_ALL_KEYS, (const char *)input->at, input->left, deltas,
-			why);
+	err = lmm_parse(table, policy, LMM_ALL_KEYS, text_of(input), deltas, why);
 	if (err)
 		refused(err, why, sizeof(why));
 	else
@@ -93,11 +97,10 @@ static void one_value(struct input *input)
 	unsigned int key = take_within(input, 0, policy->nr_knobs);
 	char why[LMM_WHY_LEN] = "", text[LMM_TEXT_LEN + 64];
 	struct lmm_delta deltas[LMM_NR_POLICIES] = { }, delta;
-	static union settings now, again;
-	size_t len;
+	static struct lmm_config now, again;
 	int err;
 
-	err = lmm_parse(table, policy, key, (const char *)input->at, input->left, deltas, why);
+	err = lmm_parse(table, policy, key, text_of(input), deltas, why);
 	delta = deltas[policy->id];
 	if (err) {
 		refused(err, why, sizeof(why));
@@ -106,12 +109,12 @@ static void one_value(struct input *input)
 	MUST(delta.keys, ==, 1U << key);
 	comes_back(policy, &delta);
 	defaults(policy, &now);
-	lmm_delta_apply(policy, &delta, &now.config);
-	len = lmm_format(policy, key, &now.config, ' ', text, sizeof(text));
+	lmm_delta_apply(policy, &delta, &now);
+	lmm_format(policy, key, &now, ' ', text, sizeof(text));
 	memset(deltas, 0, sizeof(deltas));
-	MUST(lmm_parse(table, policy, key, text, len, deltas, why), ==, 0);
+	MUST(lmm_parse(table, policy, key, text, deltas, why), ==, 0);
 	defaults(policy, &again);
-	lmm_delta_apply(policy, &deltas[policy->id], &again.config);
+	lmm_delta_apply(policy, &deltas[policy->id], &again);
 	MUST_BE(!memcmp(&again, &now, sizeof(now)));
 }
 
@@ -122,7 +125,7 @@ static void all(struct input *input)
 	unsigned int id;
 	int err;
 
-	err = lmm_parse(table, NULL, 0, (const char *)input->at, input->left, deltas, why);
+	err = lmm_parse(table, NULL, 0, text_of(input), deltas, why);
 	if (err) {
 		refused(err, why, sizeof(why));
 		return;

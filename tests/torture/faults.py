@@ -97,10 +97,8 @@ FAULTS: dict[str, Fault] = {
     "interrupts_on": Fault(
         "a lock that the timer of the lease takes is taken with interrupts on",
         "module/control/state.c",
-        (("\tspin_lock_irqsave(&lmm_state_lock, flags);\n\tcuts = policy->cuts;\n"
-          "\tspin_unlock_irqrestore(&lmm_state_lock, flags);\n",
-          "\tflags = 0;\n\tspin_lock(&lmm_state_lock);\n\tcuts = policy->cuts;\n"
-          "\tspin_unlock(&lmm_state_lock);\n\t(void)flags;\n"),), "debug"),
+        (("spin_lock_irq(&lmm_state_lock);", "spin_lock(&lmm_state_lock);"),
+         ("spin_unlock_irq(&lmm_state_lock);", "spin_unlock(&lmm_state_lock);")), "debug"),
     "mm_forgotten": Fault(
         "an address space that ends stays in the table", "module/policy/numa/policy.c",
         (("MM_EXIT, numa_mm_leave((void *)LMM_PROBED(0)))", "MM_EXIT, ;)"),),
