@@ -7,7 +7,7 @@
  */
 #include <kunit/test.h>
 
-#include "../module/control/state.h"
+#include "../module/control/switch.h"
 #include "../module/hook/hook.h"
 
 /* What the fakes answer, and what was done with them. */
@@ -127,10 +127,8 @@ static void registry_fake_stop(enum lmm_policy_id id)
 
 #define lmm_events_start	registry_fake_start
 #define lmm_events_stop		registry_fake_stop
-#include "../module/control/state.c"
 #include "../module/control/switch.c"
 #include "../module/control/look.c"
-#include "../module/control/registry.c"
 #include "../module/control/lease.c"
 #include "../module/control/change.c"
 #undef lmm_events_start

@@ -11,7 +11,6 @@
 #include "control/lease.h"
 #include "control/look.h"
 #include "control/params.h"
-#include "control/registry.h"
 #include "flow/deliver.h"
 #include "hook/hook.h"
 #include "hook/release.h"

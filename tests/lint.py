@@ -29,7 +29,7 @@ CHECKPATCH_RELAXED = {
     "module/compat/export.h": _TABLES,
     "module/flow/hooks.c": f"{_TABLES},LINE_SPACING,PARENTHESIS_ALIGNMENT",
     "module/flow/": _TABLES,
-    "module/control/state.h": "MACRO_ARG_REUSE",
+    "module/control/switch.h": "MACRO_ARG_REUSE",
     "module/livemm.h": "MACRO_ARG_REUSE",
     "module/policy/common/zones.h": _TABLES,
     "module/policy/common/move.h": _TABLES,

@@ -18,7 +18,6 @@
 #include "hook/hook.h"
 #include "lease.h"
 #include "look.h"
-#include "state.h"
 #include "switch.h"
 
 /* How long switching off waits for values to be restored; the policy is off in any case. */

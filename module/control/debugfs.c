@@ -26,7 +26,6 @@
 #include "hook/hook.h"
 #include "look.h"
 #include "params.h"
-#include "state.h"
 #include "switch.h"
 
 /*
@@ -35,12 +34,10 @@
  */
 #define LMM_CENSUS_ROOM	SZ_128K
 
-struct lmm_node;
-
 /* A file; without @show, of one or all settings, or of the lease, and written, too. */
 struct lmm_file {
 	const char *name;
-	void (*show)(struct seq_file *m, const struct lmm_node *node);
+	void (*show)(struct lmm_policy *policy, struct seq_file *m);
 	unsigned int key;
 	size_t room;
 };
@@ -51,12 +48,12 @@ struct lmm_node {
 	struct lmm_policy *policy;
 };
 
-static void lmm_version_show(struct seq_file *m, const struct lmm_node *node)
+static void lmm_version_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	seq_printf(m, "livemm %s abi %d\n", LMM_VERSION, LMM_ABI);
 }
 
-static void lmm_rows_show(struct seq_file *m, const struct lmm_node *node)
+static void lmm_rows_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	lmm_hooks_show(m);
 }
@@ -85,51 +82,33 @@ static void lmm_policy_status_show(struct seq_file *m, struct lmm_policy *policy
 	seq_printf(m, "%-9s %-11s %-8s %s\n", policy->name, word, mode, why[0] ? why : "-");
 }
 
-static void lmm_status_show(struct seq_file *m, const struct lmm_node *node)
+static void lmm_status_show(struct lmm_policy *policy, struct seq_file *m)
 {
-	struct lmm_policy *policy;
-
 	lmm_for_each_policy(policy, LMM_ALL_POLICIES)
 		lmm_policy_status_show(m, policy);
 }
 
-static void lmm_last_error_show(struct seq_file *m, const struct lmm_node *node)
-{
-	char why[LMM_WHY_LEN];
-
-	lmm_control_get_error(why, sizeof(why));
-	if (why[0])
-		seq_printf(m, "%s\n", why);
-}
-
-static void lmm_supported_show(struct seq_file *m, const struct lmm_node *node)
+static void lmm_supported_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	char why[LMM_WHY_LEN] = "";
 
-	if (lmm_policy_supported(node->policy, why, sizeof(why)))
+	if (lmm_policy_supported(policy, why, sizeof(why)))
 		seq_puts(m, "yes\n");
 	else
 		seq_printf(m, "no: %s\n", why);
 }
 
-static void lmm_counters_show(struct seq_file *m, const struct lmm_node *node)
+static void lmm_counters_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	unsigned int i;
 
-	for (i = 0; i < node->policy->nr_counters; i++)
-		seq_printf(m, "%s %llu\n", node->policy->counter_names[i],
-			   lmm_counter_read(node->policy->counters, i));
+	for (i = 0; i < policy->nr_counters; i++)
+		seq_printf(m, "%s %llu\n", policy->counter_names[i],
+			   lmm_counter_read(policy->counters, i));
 }
 
-static void lmm_census_show(struct seq_file *m, const struct lmm_node *node)
+static void lmm_state_show(struct lmm_policy *policy, struct seq_file *m)
 {
-	node->policy->census_show(node->policy, m);
-}
-
-static void lmm_state_show(struct seq_file *m, const struct lmm_node *node)
-{
-	struct lmm_policy *policy = node->policy;
-
 	/* Whoever switches the policy may wait for long. */
 	while (!mutex_trylock(&policy->lock)) {
 		if (READ_ONCE(policy->state) != LMM_POLICY_ON || fatal_signal_pending(current))
@@ -148,7 +127,7 @@ static int lmm_file_show(struct seq_file *m, void *unused)
 	char *buf;
 
 	if (node->file.show) {
-		node->file.show(m, node);
+		node->file.show(node->policy, m);
 	} else {
 		/* A page, and more than all settings. */
 		len = seq_get_buf(m, &buf);
@@ -173,15 +152,13 @@ static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
 	int err = -EINVAL;
 	char *text;
 
+	/* Switching off is not refused for want of memory. */
+	text = kzalloc(PAGE_SIZE + 1, GFP_KERNEL | __GFP_NOFAIL);
 	/* A setting comes in one write: a piece of a setting could mean something else. */
 	if (*ppos || count > PAGE_SIZE) {
 		scnprintf(why, sizeof(why), "%pD2: more than one write, or more than %lu bytes",
 			  file, PAGE_SIZE);
-		return lmm_control_refuse(err, why);
-	}
-	/* Switching off is not refused for want of memory. */
-	text = kzalloc(count + 1, GFP_KERNEL | __GFP_NOFAIL);
-	if (copy_from_user(text, ubuf, count)) {
+	} else if (copy_from_user(text, ubuf, count)) {
 		scnprintf(why, sizeof(why), "%pD2: the text cannot be read", file);
 		err = -EFAULT;
 	} else if (strlen(text) < count) {
@@ -216,7 +193,7 @@ static const struct lmm_file lmm_top_files[] = {
 	{ "hooks", lmm_rows_show },
 	{ "status", lmm_status_show },
 	{ "lease", NULL, LMM_KEY_LEASE },
-	{ "last_error", lmm_last_error_show },
+	{ "last_error", lmm_control_error_show },
 	{ "policies", NULL, LMM_ALL_KEYS },
 };
 
@@ -225,14 +202,14 @@ static const struct lmm_file lmm_policy_files[] = {
 	{ "config", NULL, LMM_ALL_KEYS },
 	{ "counters", lmm_counters_show },
 	{ "state", lmm_state_show },
-	{ "census", lmm_census_show, .room = LMM_CENSUS_ROOM },
 };
 
 static struct dentry *lmm_root;
 
-/* Room for the files of every policy, with as many knobs as a policy may have, and `enabled`. */
+/* Room for the files of every policy, with all knobs it may have, `enabled` and `census`. */
 static struct lmm_node lmm_nodes[ARRAY_SIZE(lmm_top_files) + LMM_NR_POLICIES *
-				 (ARRAY_SIZE(lmm_policy_files) + 1 + LMM_MAX_KNOBS)];
+				 (ARRAY_SIZE(lmm_policy_files) + 2 + LMM_MAX_KNOBS)];
+static unsigned int lmm_nr_nodes;
 
 /* debugfs makes directories 0755 and offers no other mode. */
 static struct dentry *lmm_dir(const char *name, struct dentry *parent)
@@ -250,35 +227,34 @@ static struct dentry *lmm_dir(const char *name, struct dentry *parent)
 }
 
 /* Fill in the next node; returns the errno of the first file that failed. */
-static int lmm_add(struct lmm_node **next, struct dentry *dir, struct lmm_file file,
-		   struct lmm_policy *policy)
+static int lmm_add(struct dentry *dir, struct lmm_file file, struct lmm_policy *policy)
 {
-	struct lmm_node *at = (*next)++;
+	struct lmm_node *node = &lmm_nodes[lmm_nr_nodes++];
 
-	*at = (struct lmm_node){ file, policy };
-	return PTR_ERR_OR_ZERO(debugfs_create_file(file.name, file.show ? 0400 : 0600, dir, at,
+	*node = (struct lmm_node){ file, policy };
+	return PTR_ERR_OR_ZERO(debugfs_create_file(file.name, file.show ? 0400 : 0600, dir, node,
 						   file.show ? &lmm_read_fops : &lmm_write_fops));
 }
 
 static int lmm_build_tree(void)
 {
-	struct lmm_node *next = lmm_nodes;
 	struct lmm_policy *policy;
 	struct dentry *dir;
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < ARRAY_SIZE(lmm_top_files); i++)
-		err = err ?: lmm_add(&next, lmm_root, lmm_top_files[i], NULL);
+		err = err ?: lmm_add(lmm_root, lmm_top_files[i], NULL);
 	lmm_for_each_policy(policy, LMM_ALL_POLICIES) {
 		dir = lmm_dir(policy->name, lmm_root);
 		for (i = 0; i < ARRAY_SIZE(lmm_policy_files) && !err; i++)
-			if (lmm_policy_files[i].show != lmm_census_show || policy->census_show)
-				err = lmm_add(&next, dir, lmm_policy_files[i], policy);
+			err = lmm_add(dir, lmm_policy_files[i], policy);
+		if (policy->census_show && !err)
+			err = lmm_add(dir, (struct lmm_file){ "census", policy->census_show,
+				      .room = LMM_CENSUS_ROOM }, policy);
 		/* A file for each key, with the name of the key. */
 		for (i = 0; i < lmm_nr_keys(policy) && !err; i++)
-			err = lmm_add(&next, dir,
-				      (struct lmm_file){ lmm_key(policy, i)->name, NULL, i },
+			err = lmm_add(dir, (struct lmm_file){ lmm_key(policy, i)->name, NULL, i },
 				      policy);
 	}
 	return err;

@@ -208,8 +208,7 @@ static int lmm_line_parse(const struct lmm_policy *policy, char *line, struct lm
 
 /* One "name:line" of the policies grammar. */
 static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES], char *line,
-			     struct lmm_delta deltas[LMM_NR_POLICIES], unsigned int *named,
-			     char *why)
+			     struct lmm_delta deltas[LMM_NR_POLICIES], char *why)
 {
 	const char *name = strsep(&line, ":");
 	unsigned int id = 0;
@@ -220,9 +219,8 @@ static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES], ch
 		return lmm_malformed(why, NULL, name, "no such policy");
 	if (!line)
 		return lmm_malformed(why, NULL, name, "no : after the policy's name");
-	if (*named & BIT(id))
+	if (deltas[id].keys)
 		return lmm_malformed(why, NULL, name, "policy given twice");
-	*named |= BIT(id);
 	return lmm_line_parse(table[id], line, &deltas[id], why);
 }
 
@@ -240,7 +238,6 @@ static int lmm_section_parse(struct lmm_policy *const table[LMM_NR_POLICIES], ch
 int lmm_parse(struct lmm_policy *const table[LMM_NR_POLICIES], const struct lmm_policy *policy,
 	      unsigned int key, char *text, struct lmm_delta deltas[LMM_NR_POLICIES], char *why)
 {
-	unsigned int named = 0;
 	char *section;
 	int err = 0;
 
@@ -252,7 +249,7 @@ int lmm_parse(struct lmm_policy *const table[LMM_NR_POLICIES], const struct lmm_
 		section += strspn(section, LMM_SEPARATORS);
 		/* What follows the last semicolon may be empty. */
 		if (text || *section)
-			err = lmm_section_parse(table, section, deltas, &named, why);
+			err = lmm_section_parse(table, section, deltas, why);
 	}
 	return err;
 }
@@ -272,10 +269,8 @@ void lmm_delta_apply(const struct lmm_policy *policy, const struct lmm_delta *de
 		if (!(delta->keys & BIT(key)))
 			continue;
 		config->key[key] = delta->key[key];
-		if (lmm_key(policy, key)->kind != LMM_KNOB_TEXT)
-			continue;
-		memset(config->text, 0, sizeof(config->text));
-		strscpy(config->text, delta->text, sizeof(config->text));
+		if (lmm_key(policy, key)->kind == LMM_KNOB_TEXT)
+			strscpy_pad(config->text, delta->text, sizeof(config->text));
 	}
 }
 

@@ -15,7 +15,7 @@
 #include "compat/compat.h"
 #include "lease.h"
 #include "look.h"
-#include "state.h"
+#include "switch.h"
 
 static struct hrtimer lmm_lease_timer;
 

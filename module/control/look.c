@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * look.c - workers that tidy up, look after hooks, and say what hangs
+ * look.c - policies come and go; workers that tidy up, look after hooks, and say what hangs
  *
  * Each policy has a work item of its own, because the kernel may make one policy wait for long.
  */
+#include <linux/errno.h>
+#include <linux/percpu.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
 #include <linux/workqueue.h>
 
 #include "compat/export.h"
+#include "flow/events.h"
 #include "hook/hook.h"
 #include "look.h"
-#include "state.h"
 #include "switch.h"
 
 static void lmm_look_worker(struct work_struct *work);
@@ -31,13 +34,8 @@ static void lmm_queue_policies(unsigned int named)
 	rcu_read_unlock();
 }
 
-/**
- * lmm_policy_work() - tidy up after a cut, and move a policy on or off as livepatches do
- * @work: the policy's
- *
- * Context: worker.
- */
-void lmm_policy_work(struct work_struct *work)
+/* Tidy up after a cut, and move a policy on or off as livepatches do. */
+static void lmm_policy_work(struct work_struct *work)
 {
 	struct lmm_policy *policy = container_of(work, struct lmm_policy, work);
 
@@ -114,13 +112,8 @@ void lmm_policy_waits(const struct lmm_policy *policy, char *why, size_t len)
 			  "values are restored");
 }
 
-/**
- * lmm_policy_tell() - the kernel log says what a policy waits for
- * @work: the policy's
- *
- * Context: worker.
- */
-void lmm_policy_tell(struct work_struct *work)
+/* The kernel log says what a policy waits for. */
+static void lmm_policy_tell(struct work_struct *work)
 {
 	struct lmm_policy *policy = container_of(work, struct lmm_policy, tell.work);
 	enum lmm_policy_state state = READ_ONCE(policy->state);
@@ -147,6 +140,79 @@ void lmm_policies_cut(unsigned int named)
 	lmm_for_each_policy(policy, named)
 		lmm_policy_cut(policy);
 	lmm_queue_policies(named);
+}
+
+/**
+ * lmm_policy_register() - make a policy known, switched off, with its defaults
+ * @policy: owned by the caller; control owns the members from @lock on
+ *
+ * Context: process, while the module loads; may sleep.
+ * Return: 0, -ENOMEM, or what lmm_hooks_subscribe(), with -EEXIST if its id is taken, or
+ * lmm_events_register() refuse with.
+ */
+int lmm_policy_register(struct lmm_policy *policy)
+{
+	struct lmm_config *config;
+	unsigned int i;
+	int err;
+
+	err = lmm_hooks_subscribe(policy->id, policy->uses);
+	if (err)
+		return err;
+	err = lmm_events_register(policy->id, policy->events);
+	if (err)
+		goto err_hooks;
+	err = -ENOMEM;
+	config = kzalloc(sizeof(*config), GFP_KERNEL);
+	policy->counters = lmm_counters_alloc(policy->nr_counters);
+	if (!config || !policy->counters)
+		goto err_events;
+	for (i = 0; i < policy->nr_knobs; i++)
+		config->value[i] = policy->knobs[i].def;
+	mutex_init(&policy->lock);
+	INIT_WORK(&policy->work, lmm_policy_work);
+	INIT_DELAYED_WORK(&policy->tell, lmm_policy_tell);
+	policy->state = LMM_POLICY_OFF;
+	policy->off_reason[0] = '\0';
+	rcu_assign_pointer(policy->config, config);
+	WRITE_ONCE(lmm_policies[policy->id], policy);
+	return 0;
+
+err_events:
+	free_percpu(policy->counters);
+	kfree(config);
+	lmm_events_unregister(policy->id);
+err_hooks:
+	lmm_hooks_unsubscribe(policy->id);
+	return err;
+}
+
+/**
+ * lmm_policy_unregister() - switch a policy off and remove it from the registry
+ * @policy: a policy; nothing happens if the policy is not registered
+ *
+ * The files of the policy must be gone already.
+ *
+ * Context: process, while the module goes; may sleep.
+ */
+void lmm_policy_unregister(struct lmm_policy *policy)
+{
+	if (lmm_policies[policy->id] != policy)
+		return;
+	lmm_policy_cut(policy);
+	mutex_lock(&policy->lock);
+	lmm_policy_tidy(policy);
+	mutex_unlock(&policy->lock);
+	WRITE_ONCE(lmm_policies[policy->id], NULL);
+	/* Whoever has found the policy in the table queues its work. */
+	synchronize_rcu();
+	cancel_work_sync(&policy->work);
+	cancel_delayed_work_sync(&policy->tell);
+	lmm_events_unregister(policy->id);
+	lmm_hooks_unsubscribe(policy->id);
+	kfree_rcu(rcu_dereference_protected(policy->config, true), rcu);
+	free_percpu(policy->counters);
+	policy->counters = NULL;
 }
 
 /**

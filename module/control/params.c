@@ -21,6 +21,7 @@
 #include <linux/printk.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -28,7 +29,6 @@
 #include "change.h"
 #include "look.h"
 #include "params.h"
-#include "state.h"
 #include "switch.h"
 
 enum lmm_stage {
@@ -41,29 +41,19 @@ static enum lmm_stage lmm_stage;
 
 /* A parameter with a text of its own: the key of lmm_control_write(), what the loader was given. */
 struct lmm_param {
-	const char *name;
 	unsigned int key;
 	char *boot;
 };
 
 static struct lmm_param lmm_params[] = {
-	{ "policies", LMM_ALL_KEYS },
-	{ "lease", LMM_KEY_LEASE },
+	{ LMM_ALL_KEYS },
+	{ LMM_KEY_LEASE },
 };
 
 /* Held for reading by every change of settings, so that the exit can wait for changes. */
 static DECLARE_RWSEM(lmm_params_rwsem);
 
 static char lmm_error[LMM_WHY_LEN];
-
-static int lmm_refuse(int err, const char *why)
-{
-	if (err && why[0])
-		strscpy(lmm_error, why, sizeof(lmm_error));
-	else if (err)
-		scnprintf(lmm_error, sizeof(lmm_error), "error %d", err);
-	return err;
-}
 
 /**
  * lmm_control_refuse() - note the reason of a refused write
@@ -76,66 +66,60 @@ static int lmm_refuse(int err, const char *why)
 int lmm_control_refuse(int err, const char *why)
 {
 	kernel_param_lock(THIS_MODULE);
-	lmm_refuse(err, why);
+	if (err)
+		strscpy(lmm_error, why, sizeof(lmm_error));
 	kernel_param_unlock(THIS_MODULE);
 	return err;
 }
 EXPORT_SYMBOL_LMM(lmm_control_refuse);
 
 /**
- * lmm_control_get_error() - the reason of the last refused write
- * @buf: gets the reason; empty if no write was refused
- * @len: size of @buf
+ * lmm_control_error_show() - print the reason of the last refused write
+ * @policy: unused
+ * @m: destination; nothing is printed if no write was refused
  *
  * Context: process, may sleep.
  */
-void lmm_control_get_error(char *buf, size_t len)
+void lmm_control_error_show(struct lmm_policy *policy, struct seq_file *m)
 {
 	kernel_param_lock(THIS_MODULE);
-	strscpy(buf, lmm_error, len);
+	if (lmm_error[0])
+		seq_printf(m, "%s\n", lmm_error);
 	kernel_param_unlock(THIS_MODULE);
-}
-
-/* A write while the module is loaded, or while the exit has begun. */
-static int lmm_param_set_now(const struct lmm_param *param, const char *text, char *why)
-{
-	int err = -EINVAL;
-	char *copy;
-
-	/* Switching off is not refused for want of memory. */
-	copy = kstrdup(text, GFP_KERNEL | __GFP_NOFAIL);
-	down_read(&lmm_params_rwsem);
-	/* sysfs cuts a write at PAGE_SIZE bytes and sends the rest as another write. */
-	if (READ_ONCE(lmm_stage) != LMM_RUNNING)
-		err = -ENODEV;
-	else if (strlen(copy) >= PAGE_SIZE)
-		scnprintf(why, LMM_WHY_LEN, "%s: longer than %lu bytes", param->name,
-			  PAGE_SIZE - 1);
-	else
-		err = lmm_control_write(NULL, param->key, copy, why);
-	up_read(&lmm_params_rwsem);
-	kfree(copy);
-	return err;
 }
 
 static int lmm_param_set(const char *text, const struct kernel_param *kp)
 {
 	struct lmm_param *param = kp->arg;
 	char why[LMM_WHY_LEN];
-	int err = -ENODEV;
+	int err = -EINVAL;
+	char *copy;
 
-	scnprintf(why, sizeof(why), "%s: livemm is being loaded or unloaded", param->name);
-	if (lmm_stage != LMM_LOADING) {
-		kernel_param_unlock(THIS_MODULE);
-		err = lmm_param_set_now(param, text, why);
-		kernel_param_lock(THIS_MODULE);
-	} else if (!THIS_MODULE->mkobj.mp) {
-		/* The loader makes the files of parameters after its own texts are set. */
+	/* The loader makes the files of parameters after its own texts are set. */
+	if (lmm_stage == LMM_LOADING && !THIS_MODULE->mkobj.mp) {
 		kfree(param->boot);
 		param->boot = kstrdup(text, GFP_KERNEL);
-		err = param->boot ? 0 : -ENOMEM;
+		return param->boot ? 0 : -ENOMEM;
 	}
-	return lmm_refuse(err, why);
+	kernel_param_unlock(THIS_MODULE);
+	/* Switching off is not refused for want of memory. */
+	copy = kstrdup(text, GFP_KERNEL | __GFP_NOFAIL);
+	down_read(&lmm_params_rwsem);
+	/* sysfs cuts a write at PAGE_SIZE bytes and sends the rest as another write. */
+	if (READ_ONCE(lmm_stage) != LMM_RUNNING) {
+		scnprintf(why, sizeof(why), "%s: livemm is being loaded or unloaded", kp->name);
+		err = -ENODEV;
+	} else if (strlen(copy) >= PAGE_SIZE) {
+		scnprintf(why, sizeof(why), "%s: longer than %lu bytes", kp->name,
+			  PAGE_SIZE - 1);
+	} else {
+		err = lmm_control_write(NULL, param->key, copy, why);
+	}
+	up_read(&lmm_params_rwsem);
+	kfree(copy);
+	lmm_control_refuse(err, why);
+	kernel_param_lock(THIS_MODULE);
+	return err;
 }
 
 static int lmm_param_get(char *buf, const struct kernel_param *kp)
@@ -181,8 +165,7 @@ MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
  * livemm.off=1 the policies in the parameters are ignored, right or wrong: livemm.off
  * is for a host that does not boot with these policies.
  *
- * A lease given as a parameter runs from the end of this function on, unless a lease is written
- * meanwhile.
+ * A lease given as a parameter runs from the end of this function on.
  *
  * Context: process, may sleep.
  * Return: 0, or the errno of applying the settings; then no policy is on.

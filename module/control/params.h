@@ -5,11 +5,12 @@
 #ifndef LIVEMM_CONTROL_PARAMS_H
 #define LIVEMM_CONTROL_PARAMS_H
 
-#include <linux/types.h>
+struct lmm_policy;
+struct seq_file;
 
 int lmm_params_apply_boot(char *why);
 void lmm_params_close(void);
 int lmm_control_refuse(int err, const char *why);
-void lmm_control_get_error(char *buf, size_t len);
+void lmm_control_error_show(struct lmm_policy *policy, struct seq_file *m);
 
 #endif /* LIVEMM_CONTROL_PARAMS_H */

@@ -96,7 +96,7 @@ FAULTS: dict[str, Fault] = {
         "debug"),
     "interrupts_on": Fault(
         "a lock that the timer of the lease takes is taken with interrupts on",
-        "module/control/state.c",
+        "module/control/switch.c",
         (("spin_lock_irq(&lmm_state_lock);", "spin_lock(&lmm_state_lock);"),
          ("spin_unlock_irq(&lmm_state_lock);", "spin_unlock(&lmm_state_lock);")), "debug"),
     "mm_forgotten": Fault(
