@@ -30,9 +30,6 @@
 #include "hook/hook.h"
 #include "switch.h"
 
-#define CREATE_TRACE_POINTS
-#include "trace.h"
-
 bool lmm_off;
 EXPORT_SYMBOL_LMM(lmm_off);
 
@@ -344,7 +341,6 @@ static void lmm_policy_down(struct lmm_policy *policy, enum lmm_policy_state sta
 	lmm_hooks_disarm(policy->id);
 	policy->disable(policy);
 	lmm_policy_settle(policy, state);
-	trace_policy_switch(policy->name, false);
 }
 
 /**
@@ -397,10 +393,8 @@ static int lmm_policy_switch_on(struct lmm_policy *policy, const struct lmm_conf
 	if (policy->armed)
 		err = policy->armed(policy, why, LMM_WHY_LEN);
 	err = err ?: lmm_policy_commit(policy, publish, LMM_POLICY_ON, cuts);
-	if (!err) {
-		trace_policy_switch(policy->name, true);
+	if (!err)
 		return 0;
-	}
 	lmm_hooks_disarm(policy->id);
 err_disable:
 	policy->disable(policy);
