@@ -11,6 +11,7 @@
 #include "../module/flow/drain.c"
 #include "../module/flow/hooks.c"
 #include "../module/flow/refill.c"
+#include "../module/hook/kcall.c"
 
 u64 __percpu *lmm_hook_hits;
 
@@ -64,6 +65,12 @@ static void kernel_drain(struct zone *zone, int count, struct per_cpu_pages *pcp
 	asked_pindex = pindex;
 	/* Blocks go whole. */
 	pcp->count -= count + 7;
+}
+
+/* As above, by the entry. */
+static void entry_drain(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex)
+{
+	flow_note('E');
 }
 
 static bool on_is_taken(unsigned int slot)
@@ -200,6 +207,7 @@ static int flow_init(struct kunit *test)
 	flow_pages.count = 1000;
 	static_call_update(lmm_orig_refill, kernel_refill);
 	static_call_update(lmm_orig_drain, kernel_drain);
+	static_call_update(lmm_kcall_drain, entry_drain);
 	return lmm_events_register(1, &events_a) ?: lmm_events_register(2, &events_b);
 }
 
@@ -372,6 +380,20 @@ static void a_policy_drains_by_another(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, log_of(), "d");
 }
 
+/* What a policy drains goes past our wrapper, but not past what others have at the function. */
+static void a_policy_drains_past_our_wrapper_alone(struct kunit *test)
+{
+	both_start();
+	preempt_disable();
+	lmm_drain_by_kernel(&flow_zone, 10, &flow_pages);
+	KUNIT_EXPECT_STREQ(test, log_of(), "E");
+	lmm_hooks[LMM_HOOK_DRAIN].alone = true;
+	lmm_drain_by_kernel(&flow_zone, 10, &flow_pages);
+	KUNIT_EXPECT_STREQ(test, log_of(), "K");
+	lmm_hooks[LMM_HOOK_DRAIN].alone = false;
+	preempt_enable();
+}
+
 static void record_refill(const struct lmm_refill *refill)
 {
 	flow_note(refill->got == 70 ? 'r' : '?');
@@ -461,6 +483,7 @@ static struct kunit_case flow_cases[] = {
 	KUNIT_CASE(a_drain_is_shown_in_order),
 	KUNIT_CASE(a_list_with_room_offers_nothing),
 	KUNIT_CASE(a_policy_drains_by_another),
+	KUNIT_CASE(a_policy_drains_past_our_wrapper_alone),
 	KUNIT_CASE(the_recorder_is_told_last),
 	KUNIT_CASE(a_probe_acts_while_its_policy_is_told),
 	KUNIT_CASE(hint_faults_are_sampled_by_chance),

@@ -11,6 +11,7 @@
 #include "compat/export.h"
 #include "deliver.h"
 #include "drain.h"
+#include "hook/kcall.h"
 #include "hook/klp_link.h"
 #include "hook/table.h"
 #include "slot.h"
@@ -70,6 +71,25 @@ void lmm_drain(struct zone *zone, int count, struct per_cpu_pages *pcp, int pind
 		TELL(drained, &drain);
 }
 EXPORT_SYMBOL_LMM(lmm_drain);
+
+/**
+ * lmm_drain_by_kernel() - have the kernel drain lists for a policy
+ * @zone: zone of the lists
+ * @count: pages to take off
+ * @pcp: the lists
+ *
+ * What a policy drains needs no wrapper.  A call past what somebody else has at the function would
+ * undo a fix.  Our wrapper may still be there then, and keeps no page of such a call.
+ *
+ * Context: as lmm_drain().
+ */
+void lmm_drain_by_kernel(struct zone *zone, int count, struct per_cpu_pages *pcp)
+{
+	if (lmm_hook_alone(LMM_HOOK_DRAIN))
+		static_call(lmm_orig_drain)(zone, count, pcp, 0);
+	else
+		KCALL(drain)(zone, count, pcp, 0);
+}
 
 /**
  * lmm_drain_down() - have another policy take what lists hold above a bound

@@ -49,6 +49,7 @@ struct lmm_drain {
 	int moved;
 };
 
+void lmm_drain_by_kernel(struct zone *zone, int count, struct per_cpu_pages *pcp);
 int lmm_drain_down(struct zone *zone, struct per_cpu_pages *pcp, int keep);
 
 #endif /* LIVEMM_FLOW_DRAIN_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kcall.h - functions of the kernel that we call: the rows CALL() and LIVEPATCH_CALLED() of rows.h
+ * kcall.h - functions of the kernel that we call: the rows CALL() and LIVEPATCH() of rows.h
  */
 #ifndef LIVEMM_HOOK_KCALL_H
 #define LIVEMM_HOOK_KCALL_H
@@ -21,13 +21,12 @@ struct cma;
 #define CALL(id, name, symbol, ret, ...)				\
 	typedef ret lmm_kcall_##name##_fn(__VA_ARGS__);			\
 	DECLARE_STATIC_CALL(lmm_kcall_##name, lmm_kcall_##name##_fn);
-#define LIVEPATCH_CALLED(module, ...)	CALL(__VA_ARGS__)
+#define LIVEPATCH(module, ...)	CALL(__VA_ARGS__)
 #include "rows.h"
 
 /* Call the function of a row that is available; see lmm_hook_available(). */
 #define KCALL(name)	static_call(lmm_kcall_##name)
 
 void lmm_kcalls_bind(void);
-void lmm_kcall_past_site(const struct lmm_hook *hook, bool past);
 
 #endif /* LIVEMM_HOOK_KCALL_H */

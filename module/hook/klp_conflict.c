@@ -17,12 +17,12 @@
  * before a policy comes on.  The kernel tells nobody when a livepatch is disabled through sysfs or
  * a kprobe is removed.
  *
- * The guard: a refill that asks for MIGRATE_CMA runs off the end of the kernel's table of fallbacks
- * when CMA memory is used up, unless our wrapper of find_suitable_fallback() answers.  Such refills
- * stop before another livepatch is enabled and before ours is disabled, and go on once a survey
- * finds our livepatch on top.
- *
- * What we call of a covered function ourselves goes through theirs, too (lmm_kcall_past_site()).
+ * A row is alone while our wrapper is all that there is at its function.  Two callers ask.  What a
+ * policy drains goes past the site, and past our wrapper, while drain is alone, and through theirs
+ * else (flow/drain.c).  A refill that asks for MIGRATE_CMA runs off the end of the kernel's table
+ * of fallbacks when CMA memory is used up, unless our wrapper of find_suitable_fallback() answers.
+ * No row is alone from the time before another livepatch is enabled, or before ours is disabled,
+ * until a survey finds our livepatch on top.
  *
  * A disabled livepatch can only be enabled again by loading its module anew since
  * 958ef1e39d24 ("livepatch: Simplify API by removing registration step", 5.1).
@@ -42,20 +42,14 @@
 
 #include "compat/export.h"
 #include "hook.h"
-#include "kcall.h"
 #include "klp_client.h"
-#include "klp_guard.h"
 #include "symbols.h"
 #include "table.h"
 
-/* What covers a function, where that is not a livepatch; no module has such a name. */
-#define BY_UNKNOWN	"?"
+LMM_KERNEL_CALL(get_kprobe);
+
+/* Covers a function where no livepatch does; no module has such a name. */
 #define BY_KPROBE	"kprobe/"
-
-bool lmm_guard_in_place;
-
-/* Serialises surveys, so that an older survey never overwrites a newer one. */
-static DEFINE_MUTEX(survey_mutex);
 
 /* Protects lmm_hook.covered_by and others_transition; innermost. */
 static DEFINE_SPINLOCK(covered_lock);
@@ -70,6 +64,8 @@ static struct mutex *klp_lock;
 static struct list_head *klp_list;
 static struct klp_patch **klp_transition;
 static struct list_head *module_list;
+/* Can get_kprobe() be called? */
+static bool sees_kprobes;
 
 /* The livepatch of somebody else's that holds a function, or NULL; under klp_mutex. */
 static struct klp_patch *others_patch(const char *symbol, bool nop)
@@ -105,11 +101,11 @@ static bool post_handled(const struct lmm_hook *hook)
 	const struct kprobe *probe;
 	bool found;
 
-	if (!lmm_hook_available(LMM_HOOK_KPROBE_AT))
+	if (!sees_kprobes)
 		return false;
 	/* The kernel frees a kprobe after a grace period. */
 	preempt_disable();
-	probe = KCALL(kprobe_at)(site);
+	probe = static_call(sym_get_kprobe)(site);
 	found = probe && probe->post_handler && !(probe->flags & KPROBE_FLAG_DISABLED);
 	preempt_enable();
 	return found;
@@ -133,55 +129,57 @@ static const char *covering(const struct lmm_hook *hook)
 	return !is_wrapped(hook) && post_handled(hook) ? BY_KPROBE : NULL;
 }
 
-static bool livepatch_of_others(const struct module *mod)
+/* A livepatch, of ours or of others, whose module is in a state, or NULL; under RCU. */
+static const struct module *livepatch_in(enum module_state state, bool ours)
 {
-	return mod->klp && !lmm_klp_is_ours(mod->name);
+	const struct module *mod;
+
+	list_for_each_entry_rcu(mod, module_list, list)
+		if (READ_ONCE(mod->state) == state && mod->klp &&
+		    lmm_klp_is_ours(mod->name) == ours)
+			return mod;
+	return NULL;
 }
 
 /* May another livepatch be enabled now?  A module is on the list before its init runs. */
 static bool livepatch_coming(void)
 {
-	bool coming = !module_list;
-	struct module *mod;
+	bool coming;
 
 	rcu_read_lock();
-	if (module_list)
-		list_for_each_entry_rcu(mod, module_list, list)
-			coming |= livepatch_of_others(mod) &&
-				  READ_ONCE(mod->state) == MODULE_STATE_COMING;
+	coming = !module_list || livepatch_in(MODULE_STATE_COMING, false);
 	rcu_read_unlock();
 	return coming;
 }
 
-/* @alone: our wrapper is at the function, and no other livepatch may cover the function soon. */
-static void covered_set(struct lmm_hook *hook, const char *name, bool alone)
+/*
+ * Under klp_mutex.  Whoever enables another livepatch, or disables ours, has no row be alone from
+ * before that on, under klp_mutex too; until then the livepatch is seen as coming.
+ */
+static void covered_note(struct lmm_hook *hook, bool coming)
 {
+	const char *name = covering(hook);
+
 	spin_lock(&covered_lock);
 	strscpy(hook->covered_by, name ?: "", sizeof(hook->covered_by));
 	spin_unlock(&covered_lock);
-	lmm_kcall_past_site(hook, !name && alone);
+	WRITE_ONCE(hook->alone, !name && !coming &&
+		   lmm_klp_state(hook->function) == LMM_KLP_LIVE);
 }
 
-static void guard_down(void)
+/* Under klp_mutex. */
+static void alone_end(void)
 {
-	WRITE_ONCE(lmm_guard_in_place, false);
-	/* A task that saw the guard in place has preemption off until its request is answered. */
-	synchronize_rcu();
-}
+	struct lmm_hook *hook;
+	bool any = false;
 
-/*
- * Under klp_mutex and survey_mutex.  Whoever enables another livepatch has made a survey before,
- * which found the module coming; whoever disables ours takes the guard down under klp_mutex.
- */
-static bool guard_rise(void)
-{
-	const struct lmm_hook *hook = &lmm_hooks[LMM_HOOK_FALLBACK];
-	bool stands = !livepatch_coming() && !lmm_klp_covered(hook, NULL, 0) &&
-		      lmm_klp_state(hook->function) == LMM_KLP_LIVE;
-
-	if (stands)
-		WRITE_ONCE(lmm_guard_in_place, true);
-	return stands;
+	lmm_for_each_hook(hook) {
+		any |= hook->alone;
+		WRITE_ONCE(hook->alone, false);
+	}
+	/* A task that saw a row alone has preemption off until its call has ended. */
+	if (any)
+		synchronize_rcu();
 }
 
 /* Under klp_mutex. */
@@ -195,69 +193,42 @@ static void transition_note(void)
 	spin_unlock(&covered_lock);
 }
 
-static int survey_lock(struct mutex *lock, bool killable)
-{
-	if (killable)
-		return mutex_lock_killable(lock);
-	mutex_lock(lock);
-	return 0;
-}
-
-static void survey(bool killable)
-{
-	bool seen, coming, stands = false;
-	struct lmm_hook *hook;
-
-	if (survey_lock(&survey_mutex, killable)) {
-		guard_down();
-		tell_changed();
-		return;
-	}
-	seen = klp_list && !survey_lock(klp_lock, killable);
-	coming = livepatch_coming();
-	if (seen) {
-		lmm_klp_mark(is_replaced);
-		transition_note();
-	}
-	lmm_for_each_hook(hook) {
-		if (hook->mech != LMM_MECH_LIVEPATCH || !hook->available)
-			continue;
-		if (seen)
-			covered_set(hook, covering(hook), !coming &&
-				    lmm_klp_state(hook->function) == LMM_KLP_LIVE);
-		else if (!klp_list)
-			covered_set(hook, BY_UNKNOWN, false);
-	}
-	if (seen) {
-		stands = guard_rise();
-		mutex_unlock(klp_lock);
-	}
-	if (!stands && READ_ONCE(lmm_guard_in_place))
-		guard_down();
-	mutex_unlock(&survey_mutex);
-	if (klp_list && !seen)
-		tell_changed();
-}
-
 /**
  * lmm_klp_survey() - see which of the functions that we wrap somebody else covers
  *
- * Every function counts as held when the kernel's list of patches cannot be found.  A survey that
- * is killed takes the guard down, and has another task survey.
+ * A survey that is killed has another task survey.  Nothing is seen where the kernel's list of
+ * patches cannot be found.
  *
  * Context: process; takes the kernel's klp_mutex; killable.
  */
 void lmm_klp_survey(void)
 {
-	survey(true);
+	struct lmm_hook *hook;
+	bool coming;
+
+	if (!klp_list)
+		return;
+	if (mutex_lock_killable(klp_lock)) {
+		tell_changed();
+		return;
+	}
+	coming = livepatch_coming();
+	lmm_klp_mark(is_replaced);
+	transition_note();
+	lmm_for_each_hook(hook)
+		if (hook->mech == LMM_MECH_LIVEPATCH && hook->available)
+			covered_note(hook, coming);
+	mutex_unlock(klp_lock);
 }
 EXPORT_SYMBOL_LMM(lmm_klp_survey);
 
 /**
  * lmm_klp_covered() - did somebody else cover a function at the last survey?
  * @hook: row of the function
- * @why: gets who covers the function, in words; may be NULL
+ * @why: gets who covers the function, in words; NULL with a @len of 0
  * @len: size of @why
+ *
+ * Every function counts as covered when the kernel's list of patches cannot be found.
  *
  * Context: process; takes no lock that anybody sleeps under.
  * Return: true if so.
@@ -269,15 +240,15 @@ bool lmm_klp_covered(const struct lmm_hook *hook, char *why, size_t len)
 	spin_lock(&covered_lock);
 	strscpy(name, hook->covered_by, sizeof(name));
 	spin_unlock(&covered_lock);
-	if (why && !strcmp(name, BY_UNKNOWN))
+	if (!klp_list)
 		scnprintf(why, len, "cannot see which livepatches are loaded");
-	else if (why && !strcmp(name, BY_KPROBE))
+	else if (!strcmp(name, BY_KPROBE))
 		scnprintf(why, len, "a kprobe with a post_handler holds %s; remove that first",
 			  hook->symbol);
-	else if (why && name[0])
+	else if (name[0])
 		scnprintf(why, len, "livepatch %s holds %s; disable that first", name,
 			  hook->symbol);
-	return name[0];
+	return name[0] || !klp_list;
 }
 
 /**
@@ -330,15 +301,19 @@ int lmm_klp_may_patch(struct klp_object *obj)
 	return 0;
 }
 
-static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
+static int module_notify(struct notifier_block *nb, unsigned long state, void *data)
 {
-	if (!livepatch_of_others(mod))
+	const struct module *mod = data;
+
+	if (!mod->klp || lmm_klp_is_ours(mod->name))
 		return NOTIFY_DONE;
-	/*
-	 * The livepatch is enabled even if whoever loads its module is killed: the kernel's own
-	 * wait for klp_mutex is not killable.
-	 */
-	survey(state != MODULE_STATE_COMING);
+	if (state == MODULE_STATE_COMING && klp_list) {
+		/* Not killable, as the kernel's own wait, with which the livepatch is enabled. */
+		mutex_lock(klp_lock);
+		alone_end();
+		mutex_unlock(klp_lock);
+	}
+	lmm_klp_survey();
 	tell_changed();
 	return NOTIFY_OK;
 }
@@ -355,29 +330,23 @@ static struct notifier_block module_nb = {
  */
 void lmm_klp_changed(bool leaves)
 {
-	if (leaves && READ_ONCE(lmm_guard_in_place))
-		guard_down();
+	if (leaves)
+		alone_end();
 	tell_changed();
 }
 
 /* Ours use this module, so one that is there before this module is of another livemm. */
 static int old_ones_refuse(void)
 {
-	struct module *mod;
-	int err = 0;
+	const struct module *mod;
 
-	if (!module_list)
-		return 0;
 	rcu_read_lock();
-	list_for_each_entry_rcu(mod, module_list, list) {
-		if (READ_ONCE(mod->state) != MODULE_STATE_LIVE || !lmm_klp_is_ours(mod->name))
-			continue;
+	mod = module_list ? livepatch_in(MODULE_STATE_LIVE, true) : NULL;
+	if (mod)
 		pr_err("%s of another livemm is loaded; unload it first\n", mod->name);
-		/* Not -EEXIST, which modprobe takes for success. */
-		err = -EBUSY;
-	}
 	rcu_read_unlock();
-	return err;
+	/* Not -EEXIST, which modprobe takes for success. */
+	return mod ? -EBUSY : 0;
 }
 
 static int symbols_find(void)
@@ -399,6 +368,7 @@ static int symbols_find(void)
 	klp_lock = mutex;
 	klp_transition = LMM_SYMBOL(struct klp_patch *, "klp_transition_patch", why, sizeof(why));
 	module_list = lmm_symbol_list_of("modules", &THIS_MODULE->list, why, sizeof(why));
+	sees_kprobes = LMM_BIND(get_kprobe);
 	return old_ones_refuse();
 }
 

@@ -9,10 +9,7 @@
  * or the static call.
  *
  *	LIVEPATCH(module, ID, name, symbol, return type, arguments)
- *		a wrapper in livemm_klp_<module>.ko
- *	LIVEPATCH_CALLED(...)
- *		the same, for a function that we call as well, by KCALL(name): past our
- *		wrapper while that is all there is, else by the entry; see kcall.c
+ *		a wrapper in livemm_klp_<module>.ko; KCALL(name) calls the function by its entry
  *	KPROBE(ID, name, symbol, return type, arguments), TRACEPOINT(...)
  *		flow/hooks.c or a policy has the handler; the prototype of a tracepoint is that
  *		of __traceiter_<symbol>()
@@ -39,9 +36,6 @@
 
 #ifndef LIVEPATCH
 #define LIVEPATCH(...)
-#endif
-#ifndef LIVEPATCH_CALLED
-#define LIVEPATCH_CALLED(...)	LIVEPATCH(__VA_ARGS__)
 #endif
 #ifndef LIVEPATCH_OR
 #define LIVEPATCH_OR(...)
@@ -79,8 +73,8 @@ LIVEPATCH(lists, REFILL, refill, rmqueue_bulk, int, struct zone *zone, unsigned 
 	  long unsigned int count, struct list_head *list, int migratetype,
 	  unsigned int alloc_flags)
 /* A list gave pages back to the buddy. */
-LIVEPATCH_CALLED(lists, DRAIN, drain, free_pcppages_bulk, void, struct zone *zone, int count,
-		 struct per_cpu_pages *pcp, int pindex)
+LIVEPATCH(lists, DRAIN, drain, free_pcppages_bulk, void, struct zone *zone, int count,
+	  struct per_cpu_pages *pcp, int pindex)
 /* The lists of a CPU in a zone were drained. */
 LIVEPATCH(giveback, DRAIN_ZONE, drain_zone, drain_pages_zone, void, unsigned int cpu,
 	  struct zone *zone)
@@ -180,8 +174,6 @@ CALL(BLOCK_FLAGS, block_flags, LMM_BLOCK_TYPE_SYMBOL, LMM_BLOCK_TYPE_RETURN, LMM
 /* Have the pages of a range fault, for NUMA balancing. */
 CALL(ARM, arm, change_prot_numa, long unsigned int, struct vm_area_struct *vma,
      long unsigned int addr, long unsigned int end)
-/* The kprobe at an address. */
-CALL(KPROBE_AT, kprobe_at, get_kprobe, struct kprobe *, void *addr)
 /* Take a page off its LRU list; move pages elsewhere; put back pages that were not moved. */
 CALL(ISOLATE, isolate, folio_isolate_lru, lmm_isolated_t, struct folio *folio)
 CALL(MIGRATE, migrate, migrate_pages, int, LMM_MIGRATE_ARGS)
@@ -222,7 +214,6 @@ DATA(HIGH_FRACTION, high_fraction, int, percpu_pagelist_high_fraction)
 DATA(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_lock)
 
 #undef LIVEPATCH
-#undef LIVEPATCH_CALLED
 #undef LIVEPATCH_OR
 #undef KPROBE
 #undef TRACEPOINT

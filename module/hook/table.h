@@ -185,6 +185,7 @@ struct lmm_hook_client {
  * @makes_room: the direct call shall not be used any more
  * @covered_by: the livepatch of somebody else's that holds the function, or a word of
  *	klp_conflict.c, or ""
+ * @alone: our wrapper is at the function, and nobody else's, now or soon
  * @available: verified on this kernel
  * @stuck: the row could not be disarmed, and its handler may still be called
  * @lock: held while the kernel is made to call the row, or no longer, which may take long
@@ -196,7 +197,7 @@ struct lmm_hook_client {
  * Members up to @align are constant, but for @handler, which lmm_hooks_init() or a client sets
  * where the table has none.  Members from @users to @impact are written under a lock of
  * subscribe.c.  Members from @kp to @makes_room, and from @stuck on, are written under @lock only;
- * @covered_by under a lock of klp_conflict.c.
+ * @covered_by and @alone under locks of klp_conflict.c.
  */
 struct lmm_hook {
 	const char *name;
@@ -222,6 +223,7 @@ struct lmm_hook {
 	bool is_alone;
 	bool makes_room;
 	char covered_by[MODULE_NAME_LEN];
+	bool alone;
 	bool available;
 	bool stuck;
 	/* Arming and disarming. */
@@ -250,6 +252,18 @@ extern u64 __percpu *lmm_hook_hits;
 static inline void lmm_hook_hit(enum lmm_hook_id id)
 {
 	this_cpu_inc(lmm_hook_hits[id]);
+}
+
+/**
+ * lmm_hook_alone() - does a call of a function run our wrapper, and nobody else's?
+ * @id: the row, of a livepatch
+ *
+ * Context: any, preemption off; the answer holds until preemption is on.
+ * Return: true if so.
+ */
+static inline bool lmm_hook_alone(enum lmm_hook_id id)
+{
+	return READ_ONCE(lmm_hooks[id].alone);
 }
 
 /* table.c */

@@ -13,7 +13,6 @@
 #include "compat/compat.h"
 #include "flow/refill.h"
 #include "hook/hook.h"
-#include "hook/klp_guard.h"
 #include "hook/symbols.h"
 #include "trace.h"
 #include "state.h"
@@ -64,7 +63,8 @@ void cma_on_refill_from(struct lmm_refill *refill)
 	unsigned int share;
 
 	if (READ_ONCE(cma.mode) != CMA_MODE_RATIO || refill->migratetype != MIGRATE_MOVABLE ||
-	    !(refill->alloc_flags & LMM_ALLOC_CMA) || !zone_cma_pages(zone) || !lmm_guard_stands())
+	    !(refill->alloc_flags & LMM_ALLOC_CMA) || !zone_cma_pages(zone) ||
+	    !lmm_hook_alone(LMM_HOOK_FALLBACK))
 		return;
 	cma_view_zone(zone, &view);
 	source = cma_source(&view, ratio);

@@ -139,7 +139,7 @@ static void list_drain(struct zone *zone, struct per_cpu_pages *pages, struct pc
 	count = min(before - high, lmm_give_pages(lmm_pageset_default(zone),
 						  READ_ONCE(pages->batch), LMM_TUNES_LISTS));
 	if (count > 0 && !lmm_drain_down(zone, pages, high))
-		KCALL(drain)(zone, count, pages, 0);
+		lmm_drain_by_kernel(zone, count, pages);
 	count = before - pages->count;
 	spin_unlock(&pages->lock);
 	if (count)

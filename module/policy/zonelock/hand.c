@@ -8,16 +8,15 @@
  * for a list meanwhile.  This file touches none of the buddy's structures.
  *
  * The drain reads and writes @lists and @count of the struct, and nothing else (6.1 to 7.2).
- * KCALL(drain) calls the drain behind its ftrace site while our wrapper alone is there, and by the
- * entry otherwise, through whatever is there.  Our wrapper keeps no page of such a call: the caller
- * is no path that frees, and the struct is no CPU's list.
+ * Our wrapper keeps no page of such a call: the caller is no path that frees, and the struct is no
+ * CPU's list.
  */
 #include <linux/list_sort.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 
 #include "compat/pageset.h"
-#include "hook/kcall.h"
+#include "flow/drain.h"
 #include "hand.h"
 #include "runs.h"
 
@@ -59,7 +58,7 @@ void hand_free(struct zonelock_hand *hand)
 {
 	if (!hand->blocks)
 		return;
-	KCALL(drain)(hand->zone, hand->pages.count, &hand->pages, 0);
+	lmm_drain_by_kernel(hand->zone, hand->pages.count, &hand->pages);
 	hand->blocks = 0;
 }
 
