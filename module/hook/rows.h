@@ -20,8 +20,6 @@
  *		the same, without a callback
  *	CALL(ID, name, symbol, return type, arguments)
  *		a function that we call, by KCALL(name)
- *	CODE(ID, name, symbol, return type, arguments)
- *		a function whose address we need
  *	OR(ID, name, symbol, return type, arguments)
  *		the second choice for the row above: another symbol, or another prototype of the
  *		same symbol; OR2() is the third, and LIVEPATCH_OR() stands below LIVEPATCH()
@@ -54,9 +52,6 @@
 #endif
 #ifndef CALL
 #define CALL(...)
-#endif
-#ifndef CODE
-#define CODE(...)
 #endif
 #ifndef OR
 #define OR(...)
@@ -187,23 +182,6 @@ CALL(BLOCK_RETYPE, block_retype, LMM_RETYPE_SYMBOL, void, LMM_RETYPE_ARGS)
 CALL(LRU_DRAIN, lru_drain, lru_add_drain, void, void)
 CALL(EMPTY_LISTS, empty_lists, drain_all_pages, void, struct zone *zone)
 
-/* Frees a page to a list, and drains a full list. */
-CODE(FREE_COMMIT, free_commit, free_unref_page_commit, void, struct zone *zone,
-     struct per_cpu_pages *pcp, struct page *page, int migratetype, unsigned int order)
-OR(FREE_COMMIT, free_commit, free_frozen_page_commit, bool, struct zone *zone,
-   struct per_cpu_pages *pcp, struct page *page, int migratetype, unsigned int order,
-   fpi_t fpi_flags)
-/*
- * Frees one page, by the function above; a drain returns there where the compiler made the call
- * of the drain a jump.
- */
-CODE(FREE_PAGE, free_page, free_unref_page, void, struct page *page, unsigned int order)
-OR(FREE_PAGE, free_page, __free_frozen_pages, void, struct page *page, unsigned int order,
-   fpi_t fpi_flags)
-/* Frees many pages, by the function above. */
-CODE(FREE_PAGES, free_pages, free_unref_folios, void, struct folio_batch *folios)
-OR(FREE_PAGES, free_pages, free_unref_page_list, void, struct list_head *list)
-
 /* By how much a mix raises the watermarks for a while. */
 DATA(BOOST_FACTOR, boost_factor, int, watermark_boost_factor)
 /* Sysctl kernel.numa_balancing. */
@@ -220,7 +198,6 @@ DATA(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_lock)
 #undef DIRECT
 #undef DIRECT_ALONE
 #undef CALL
-#undef CODE
 #undef OR
 #undef OR2
 #undef DATA

@@ -42,7 +42,6 @@ struct lmm_hook lmm_hooks[LMM_NR_HOOKS] = {
 #define KPROBE(...)		FUNCTION(LMM_MECH_KPROBE, __VA_ARGS__)
 #define TRACEPOINT(...)		FUNCTION(LMM_MECH_TRACEPOINT, __VA_ARGS__)
 #define CALL(...)		FUNCTION(LMM_MECH_CALL, __VA_ARGS__)
-#define CODE(...)		FUNCTION(LMM_MECH_CALL, __VA_ARGS__)
 #define DIRECT_ALONE(id, name, ...)					\
 	FUNCTION(LMM_MECH_DIRECT, id, name, __VA_ARGS__)		\
 	[LMM_HOOK_##id].handler = lmm_entry_##name,

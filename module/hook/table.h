@@ -54,7 +54,6 @@ enum lmm_hook_id {
 #define DIRECT(id, ...)			LMM_HOOK_##id,
 #define DIRECT_ALONE(id, ...)		LMM_HOOK_##id,
 #define CALL(id, ...)			LMM_HOOK_##id,
-#define CODE(id, ...)			LMM_HOOK_##id,
 #define DATA(id, ...)			LMM_HOOK_##id,
 #include "rows.h"
 	LMM_NR_HOOKS

@@ -147,10 +147,6 @@ static const struct caller callers[] = {
 	CALLED_BY(task_numa_fault, 2, "do_huge_pmd_numa_page"),
 	CALLED_BY(get_page_from_freelist, 1, "__alloc_frozen_pages_noprof", "__alloc_pages_noprof",
 		  "__alloc_pages"),
-	CALLED_BY(free_unref_page_commit, 1, "free_unref_page"),
-	CALLED_BY(free_unref_page_commit, 1, "free_unref_folios", "free_unref_page_list"),
-	CALLED_BY(free_frozen_page_commit, 1, "__free_frozen_pages"),
-	CALLED_BY(free_frozen_page_commit, 1, "free_unref_folios"),
 };
 
 /* Do the callers still call the function?  On false @why has words. */

@@ -27,7 +27,7 @@ struct lmm_code {
 
 extern struct lmm_code lmm_free_paths[LMM_NR_FREE_PATHS];
 
-bool lmm_free_paths_find(void);
+bool lmm_free_paths_find(char *why, size_t len);
 
 /**
  * lmm_frees() - is an address in a function that drains a list because a page was freed to it?

@@ -111,8 +111,8 @@ static int pcp_enable(struct lmm_policy *policy, const struct lmm_config *cfg, c
 	pcp.oom_at = 0;
 	pcp.bounds_at = jiffies;
 	pcp.forget_ticks = 0;
-	/* A function that is not found counts as one of those whose drains are not kept. */
-	lmm_free_paths_find();
+	/* Drains by a function that is not found go as the kernel wants. */
+	lmm_free_paths_find(NULL, 0);
 	set_knobs(cfg);
 	INIT_DELAYED_WORK(&pcp.tick_work, pcp_tick);
 
@@ -232,9 +232,6 @@ static const struct lmm_subscription pcp_subscriptions[] = {
 		    "mode depth: the depth of allocation", .handler = probe_PAGE_ALLOC),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_FREE,
 		    "mode depth: the depth of freeing", .handler = probe_PAGE_FREE),
-	LMM_USES(FREE_COMMIT, "drains in parts, or beside kswapd, go as the kernel wants"),
-	LMM_USES(FREE_PAGE, "drains in parts, or beside kswapd, go as the kernel wants"),
-	LMM_USES(FREE_PAGES, "drains in parts, or beside kswapd, go as the kernel wants"),
 	LMM_USES(PAGESET_DEFAULT, "a sysctl write is noticed at a tick instead of at once",
 		 .handler = probe_PAGESET_DEFAULT),
 	LMM_USES(WAKE_KSWAPD, "the begin of reclaim is noticed at a tick instead of at once"),

@@ -44,6 +44,9 @@ static bool zonelock_supported(struct lmm_policy *policy, char *why, size_t len)
 		scnprintf(why, len, "this kernel was built for a single CPU (no CONFIG_SMP)");
 		return false;
 	}
+	/* Whose drains may be kept? */
+	if (!lmm_free_paths_find(why, len))
+		return false;
 	if (lmm_hook_usable(LMM_HOOK_REFILL) || lmm_hook_usable(LMM_HOOK_REQUEST))
 		return true;
 	scnprintf(why, len, "neither refills nor requests can be hooked: depots would only fill");
@@ -178,10 +181,6 @@ static int zonelock_enable(struct lmm_policy *policy, const struct lmm_config *c
 {
 	int err;
 
-	if (!lmm_free_paths_find()) {
-		scnprintf(why, len, "the kernel does not tell the lengths of functions");
-		return -EOPNOTSUPP;
-	}
 	set_knobs(cfg);
 	err = zonelock_alloc();
 	if (err) {
@@ -281,9 +280,6 @@ static const struct lmm_subscription zonelock_subscriptions[] = {
 	LMM_USES(SHARE_CACHE, "CPUs share a part of a depot by node, whatever their caches"),
 	LMM_USES_BPF_LINKS,
 	LMM_USES_FOR(REQUEST, REFILL, "filling an empty list where refills cannot be hooked"),
-	LMM_NEEDS(FREE_COMMIT, "all of the policy, which would not know whose drains it may keep"),
-	LMM_NEEDS(FREE_PAGE, "all of the policy, which would not know whose drains it may keep"),
-	LMM_NEEDS(FREE_PAGES, "all of the policy, which would not know whose drains it may keep"),
 };
 
 static const struct lmm_hook_client zonelock_uses = LMM_HOOK_CLIENT(zonelock);
