@@ -3,10 +3,10 @@
  * rows.h - a row for each hook: a place where the kernel calls us, or a function or variable of
  * the kernel that we use
  *
- * Included more than once.  The includer defines the kinds of rows that it needs as macros; a kind
- * that it has not defined is empty.  A row yields the hook's id, its line in the file `hooks`,
- * symbol and prototype for verification and, for a function that is wrapped or called, the wrapper
- * or the static call.
+ * Included more than once.  The includer defines the kinds of rows that it needs as macros, and
+ * ROW(kind, ID, ...) for all others that are no second choice; what it has not defined is empty.
+ * A row yields the hook's id, its line in the file `hooks`, symbol and prototype for verification
+ * and, for a function that is wrapped or called, the wrapper or the static call.
  *
  *	LIVEPATCH(module, ID, name, symbol, return type, arguments)
  *		a wrapper in livemm_klp_<module>.ko; KCALL(name) calls the function by its entry
@@ -14,15 +14,13 @@
  *		flow/hooks.c or a policy has the handler; the prototype of a tracepoint is that
  *		of __traceiter_<symbol>()
  *	DIRECT(ID, name, symbol, return type, arguments)
- *		a direct call of lmm_entry_<name>() at the function's ftrace site, or an ftrace
- *		callback, lmm_shared_<name>()
- *	DIRECT_ALONE(...)
- *		the same, without a callback
+ *		a direct call of lmm_entry_<name>() at the function's ftrace site, or, where table.c
+ *		names one, an ftrace callback
  *	CALL(ID, name, symbol, return type, arguments)
  *		a function that we call, by KCALL(name)
- *	OR(ID, name, symbol, return type, arguments)
- *		the second choice for the row above: another symbol, or another prototype of the
- *		same symbol; OR2() is the third, and LIVEPATCH_OR() stands below LIVEPATCH()
+ *	OR(n, ID, name, symbol, return type, arguments)
+ *		choice n, from 1, for the row above where its own fails: another symbol, or another
+ *		prototype of the same symbol; LIVEPATCH_OR() is choice 1 below LIVEPATCH()
  *	DATA(ID, name, type, variable)
  *		a variable that we read
  *
@@ -32,35 +30,28 @@
  * disarmed after these direct calls.
  */
 
+#ifndef ROW
+#define ROW(...)
+#endif
 #ifndef LIVEPATCH
-#define LIVEPATCH(...)
+#define LIVEPATCH(module, ...)	ROW(LIVEPATCH, __VA_ARGS__)
 #endif
 #ifndef LIVEPATCH_OR
 #define LIVEPATCH_OR(...)
 #endif
-#ifndef KPROBE
-#define KPROBE(...)
-#endif
-#ifndef TRACEPOINT
-#define TRACEPOINT(...)
-#endif
+#define KPROBE(...)	ROW(KPROBE, __VA_ARGS__)
+#define TRACEPOINT(...)	ROW(TRACEPOINT, __VA_ARGS__)
 #ifndef DIRECT
-#define DIRECT(...)
-#endif
-#ifndef DIRECT_ALONE
-#define DIRECT_ALONE(...)
+#define DIRECT(...)	ROW(DIRECT, __VA_ARGS__)
 #endif
 #ifndef CALL
-#define CALL(...)
+#define CALL(...)	ROW(CALL, __VA_ARGS__)
 #endif
 #ifndef OR
 #define OR(...)
 #endif
-#ifndef OR2
-#define OR2(...)
-#endif
 #ifndef DATA
-#define DATA(...)
+#define DATA(...)	ROW(DATA, __VA_ARGS__)
 #endif
 
 /* A list was refilled from the buddy. */
@@ -102,14 +93,14 @@ KPROBE(PAGE_BREAKS, page_breaks, memory_failure, int, long unsigned int pfn, int
 /* A thread is about to allocate a huge page. */
 KPROBE(HUGE_WANTED, huge_wanted, vma_thp_gfp_mask, gfp_t, struct vm_area_struct *vma)
 /* A BPF program is about to be called at a function, and at many functions. */
-DIRECT_ALONE(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, struct bpf_tramp_node *node,
-	     struct bpf_trampoline *tr, struct bpf_prog *tgt_prog)
-OR(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, struct bpf_tramp_link *link,
+DIRECT(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, struct bpf_tramp_node *node,
+       struct bpf_trampoline *tr, struct bpf_prog *tgt_prog)
+OR(1, BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, struct bpf_tramp_link *link,
    struct bpf_trampoline *tr, struct bpf_prog *tgt_prog)
-OR2(BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, struct bpf_tramp_link *link,
-    struct bpf_trampoline *tr)
-DIRECT_ALONE(BPF_LINKS, bpf_links, bpf_trampoline_multi_attach, int, struct bpf_prog *prog,
-	     u32 *ids, struct bpf_tracing_multi_link *link)
+OR(2, BPF_LINK, bpf_link, bpf_trampoline_link_prog, int, struct bpf_tramp_link *link,
+   struct bpf_trampoline *tr)
+DIRECT(BPF_LINKS, bpf_links, bpf_trampoline_multi_attach, int, struct bpf_prog *prog,
+       u32 *ids, struct bpf_tracing_multi_link *link)
 /* A thread had a NUMA hint fault. */
 DIRECT(HINT_FAULT, hint_fault, task_numa_fault, void, int last_cpupid, int mem_node, int pages,
        int flags)
@@ -123,12 +114,12 @@ DIRECT(REQUEST, request, get_page_from_freelist, struct page *, gfp_t gfp_mask,
 /* A buffer of a block device is looked up, and allocated if absent. */
 DIRECT(BUFFER, buffer, bdev_getblk, struct buffer_head *, struct block_device *bdev,
        sector_t block, unsigned int size, gfp_t gfp)
-OR(BUFFER, buffer, __getblk_gfp, struct buffer_head *, struct block_device *bdev, sector_t block,
+OR(1, BUFFER, buffer, __getblk_gfp, struct buffer_head *, struct block_device *bdev, sector_t block,
    unsigned int size, gfp_t gfp)
 /* A thread has reclaimed for its request. */
 TRACEPOINT(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, int, void *__data,
 	   long unsigned int nr_reclaimed)
-OR(RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, int, void *__data,
+OR(1, RECLAIM_END, reclaim_end, mm_vmscan_direct_reclaim_end, int, void *__data,
    long unsigned int nr_reclaimed, struct mem_cgroup *memcg)
 /* A thread will compact for its request. */
 TRACEPOINT(COMPACT_BEGIN, compact_begin, mm_compaction_try_to_compact_pages, int, void *__data,
@@ -140,7 +131,7 @@ TRACEPOINT(MIXED, mixed, mm_page_alloc_extfrag, int, void *__data, struct page *
 TRACEPOINT(CMA_START, cma_start, cma_alloc_start, int, void *__data, const char *name,
 	   long unsigned int request_count, long unsigned int available_count,
 	   long unsigned int total_count, unsigned int align)
-OR(CMA_START, cma_start, cma_alloc_start, int, void *__data, const char *name,
+OR(1, CMA_START, cma_start, cma_alloc_start, int, void *__data, const char *name,
    long unsigned int count, unsigned int align)
 /* A range of CMA memory could not be emptied for an owner. */
 TRACEPOINT(CMA_BUSY, cma_busy, cma_alloc_busy_retry, int, void *__data, const char *name,
@@ -150,7 +141,7 @@ TRACEPOINT(CMA_BUSY, cma_busy, cma_alloc_busy_retry, int, void *__data, const ch
 TRACEPOINT(CMA_FINISH, cma_finish, cma_alloc_finish, int, void *__data, const char *name,
 	   long unsigned int pfn, const struct page *page, long unsigned int count,
 	   unsigned int align, int errorno)
-OR(CMA_FINISH, cma_finish, cma_alloc_finish, int, void *__data, const char *name,
+OR(1, CMA_FINISH, cma_finish, cma_alloc_finish, int, void *__data, const char *name,
    long unsigned int pfn, const struct page *page, long unsigned int count, unsigned int align)
 /* An owner of CMA memory has released pages. */
 TRACEPOINT(CMA_RELEASE, cma_release, cma_release, int, void *__data, const char *name,
@@ -191,14 +182,13 @@ DATA(HIGH_FRACTION, high_fraction, int, percpu_pagelist_high_fraction)
 /* The lock that keeps memory from going; readers take it. */
 DATA(MEM_HOTPLUG, mem_hotplug, struct percpu_rw_semaphore, mem_hotplug_lock)
 
+#undef ROW
 #undef LIVEPATCH
 #undef LIVEPATCH_OR
 #undef KPROBE
 #undef TRACEPOINT
 #undef DIRECT
-#undef DIRECT_ALONE
 #undef CALL
 #undef OR
-#undef OR2
 #undef DATA
 #undef LMM_FUNCTION

@@ -20,42 +20,37 @@
 #define DATA_SIZE(name, type)	(LMM_BROKEN(name) ? PAGE_SIZE : sizeof(type))
 
 /* Each kind of row of rows.h as an entry of the table; OR() adds to the row above. */
-#define SYMBOL(id, nr, name, symbol, ret, ...)				\
+#define OR(nr, id, name, symbol, ret, ...)				\
 	[LMM_HOOK_##id].alternatives[nr] = {				\
 		__stringify(symbol),					\
 		PROTO(#name, __stringify(ret) " (" __stringify(__VA_ARGS__) ")"), \
 	},
-#define ROW(id, mechanism, hook_name)					\
+#define LIVEPATCH_OR(module, ...)	OR(1, __VA_ARGS__)
+#define ROW(kind, id, name, ...)					\
+	NAMED(kind, id, name) OR(0, id, name, __VA_ARGS__)
+#define NAMED(kind, id, hook_name)					\
 	[LMM_HOOK_##id].name = #hook_name,				\
-	[LMM_HOOK_##id].mech = mechanism,
+	[LMM_HOOK_##id].mech = LMM_MECH_##kind,
 
 /* A function as argument, as BTF spells one. */
 #define LMM_FUNCTION(ret, name, ...)	ret (*)(__VA_ARGS__) name
 
 struct lmm_hook lmm_hooks[LMM_NR_HOOKS] = {
-#define LIVEPATCH(module, id, name, ...)				\
-	FUNCTION(LMM_MECH_LIVEPATCH, id, name, __VA_ARGS__)		\
+#define LIVEPATCH(module, id, ...)					\
+	ROW(LIVEPATCH, id, __VA_ARGS__)					\
 	[LMM_HOOK_##id].function = LMM_KLP_##id,
-#define LIVEPATCH_OR(module, id, ...)	SYMBOL(id, 1, __VA_ARGS__)
-#define FUNCTION(mechanism, id, name, ...)				\
-	ROW(id, mechanism, name) SYMBOL(id, 0, name, __VA_ARGS__)
-#define KPROBE(...)		FUNCTION(LMM_MECH_KPROBE, __VA_ARGS__)
-#define TRACEPOINT(...)		FUNCTION(LMM_MECH_TRACEPOINT, __VA_ARGS__)
-#define CALL(...)		FUNCTION(LMM_MECH_CALL, __VA_ARGS__)
-#define DIRECT_ALONE(id, name, ...)					\
-	FUNCTION(LMM_MECH_DIRECT, id, name, __VA_ARGS__)		\
-	[LMM_HOOK_##id].handler = lmm_entry_##name,
 #define DIRECT(id, name, ...)						\
-	DIRECT_ALONE(id, name, __VA_ARGS__)				\
-	[LMM_HOOK_##id].shared = lmm_shared_##name,
-#define OR(id, ...)	SYMBOL(id, 1, __VA_ARGS__)
-#define OR2(id, ...)	SYMBOL(id, 2, __VA_ARGS__)
+	ROW(DIRECT, id, name, __VA_ARGS__)				\
+	[LMM_HOOK_##id].handler = lmm_entry_##name,
 #define DATA(id, name, type, variable)					\
-	ROW(id, LMM_MECH_DATA, name)					\
+	NAMED(DATA, id, name)						\
 	[LMM_HOOK_##id].alternatives[0] = { #variable, NULL },		\
 	[LMM_HOOK_##id].size = DATA_SIZE(#variable, type),		\
 	[LMM_HOOK_##id].align = __alignof__(type),
 #include "rows.h"
+	[LMM_HOOK_HINT_FAULT].shared = lmm_shared_hint_fault,
+	[LMM_HOOK_REQUEST].shared = lmm_shared_request,
+	[LMM_HOOK_BUFFER].shared = lmm_shared_buffer,
 };
 
 const char *const lmm_mechanism_name[] = {

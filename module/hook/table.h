@@ -48,13 +48,7 @@ enum lmm_mechanism {
 
 /* The rows of rows.h. */
 enum lmm_hook_id {
-#define LIVEPATCH(module, id, ...)	LMM_HOOK_##id,
-#define KPROBE(id, ...)			LMM_HOOK_##id,
-#define TRACEPOINT(id, ...)		LMM_HOOK_##id,
-#define DIRECT(id, ...)			LMM_HOOK_##id,
-#define DIRECT_ALONE(id, ...)		LMM_HOOK_##id,
-#define CALL(id, ...)			LMM_HOOK_##id,
-#define DATA(id, ...)			LMM_HOOK_##id,
+#define ROW(kind, id, ...)	LMM_HOOK_##id,
 #include "rows.h"
 	LMM_NR_HOOKS
 };
