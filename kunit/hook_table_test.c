@@ -118,6 +118,27 @@ static const struct lmm_subscription good_subscriptions[] = {
 
 static const struct lmm_hook_client good_uses = LMM_HOOK_CLIENT(good);
 
+/* BIT() of each mode in which a client uses a row, and in which the client requires it. */
+static u32 modes_of(const struct lmm_hook *hook, unsigned int client)
+{
+	u32 modes = 0;
+	unsigned int i;
+
+	for (i = 0; i < LMM_MAX_MODES; i++)
+		modes |= lmm_hook_use(hook, client, i) ? BIT(i) : 0;
+	return modes;
+}
+
+static u32 required_of(const struct lmm_hook *hook, unsigned int client)
+{
+	u32 modes = 0;
+	unsigned int i;
+
+	for (i = 0; i < LMM_MAX_MODES; i++)
+		modes |= lmm_hook_required(hook, client, i) ? BIT(i) : 0;
+	return modes;
+}
+
 static void clients_subscribe(struct kunit *test)
 {
 	const struct lmm_hook *drain = &lmm_hooks[LMM_HOOK_DRAIN];
@@ -129,25 +150,32 @@ static void clients_subscribe(struct kunit *test)
 	lmm_hooks[LMM_HOOK_WAKE_KSWAPD].handler = clients_subscribe;
 	KUNIT_ASSERT_EQ(test, lmm_hooks_subscribe(1, &good_uses), 0);
 	KUNIT_EXPECT_EQ(test, lmm_hooks_subscribe(1, &good_uses), -EEXIST);
-	KUNIT_EXPECT_EQ(test, drain->users, LMM_USERS(1, LMM_ALL_MODES));
-	KUNIT_EXPECT_EQ(test, drain->required, LMM_USERS(1, LMM_ALL_MODES));
-	KUNIT_EXPECT_EQ(test, wake->users, LMM_USERS(1, BIT(0) | BIT(1)));
-	KUNIT_EXPECT_EQ(test, (unsigned long)wake->required, LMM_USER(1, 1));
-	KUNIT_EXPECT_STREQ(test, wake->impact[1], "promptness");
-	KUNIT_EXPECT_EQ(test, request->fallback_users, LMM_USERS(1, LMM_ALL_MODES));
-	KUNIT_EXPECT_EQ(test, request->fallback_for, LMM_HOOK_REFILL);
+	KUNIT_EXPECT_EQ(test, modes_of(drain, 1), (u32)LMM_ALL_MODES);
+	KUNIT_EXPECT_EQ(test, required_of(drain, 1), (u32)LMM_ALL_MODES);
+	KUNIT_EXPECT_FALSE(test, lmm_hook_use(drain, 1, 0)->fallback);
+	KUNIT_EXPECT_EQ(test, modes_of(wake, 1), (u32)(BIT(0) | BIT(1)));
+	KUNIT_EXPECT_EQ(test, required_of(wake, 1), (u32)BIT(1));
+	KUNIT_EXPECT_STREQ(test, lmm_hook_use(wake, 1, 0)->impact, "promptness");
+	KUNIT_EXPECT_EQ(test, modes_of(request, 1), (u32)LMM_ALL_MODES);
+	KUNIT_EXPECT_TRUE(test, lmm_hook_use(request, 1, 0)->fallback);
+	KUNIT_EXPECT_EQ(test, lmm_hook_use(request, 1, 0)->fallback_for, LMM_HOOK_REFILL);
+	KUNIT_EXPECT_EQ(test, modes_of(drain, 3) | modes_of(wake, 3), 0U);
 
 	/* Two clients share a row. */
 	KUNIT_ASSERT_EQ(test, lmm_hooks_subscribe(3, &good_uses), 0);
-	KUNIT_EXPECT_EQ(test, (unsigned long)wake->required, LMM_USER(1, 1) | LMM_USER(3, 1));
+	KUNIT_EXPECT_EQ(test, required_of(wake, 1), (u32)BIT(1));
+	KUNIT_EXPECT_EQ(test, required_of(wake, 3), (u32)BIT(1));
 	KUNIT_EXPECT_EQ(test, lmm_hooks_subscribe(3, &good_uses), -EEXIST);
 	lmm_hook_impact(drain, "gone", why, sizeof(why));
 	KUNIT_EXPECT_STREQ(test, why, "gone; lost: good: all; good: all");
 	lmm_hooks_unsubscribe(1);
-	KUNIT_EXPECT_EQ(test, drain->users, LMM_USERS(3, LMM_ALL_MODES));
-	KUNIT_EXPECT_NULL(test, drain->impact[1]);
+	KUNIT_EXPECT_EQ(test, modes_of(drain, 3), (u32)LMM_ALL_MODES);
+	KUNIT_EXPECT_EQ(test, modes_of(drain, 1), 0U);
+	lmm_hook_impact(drain, "gone", why, sizeof(why));
+	KUNIT_EXPECT_STREQ(test, why, "gone; lost: good: all");
 	lmm_hooks_unsubscribe(3);
-	KUNIT_EXPECT_EQ(test, drain->users | drain->required | request->fallback_users, 0U);
+	KUNIT_EXPECT_EQ(test, modes_of(drain, 3) | required_of(drain, 3) | modes_of(request, 3),
+			0U);
 	lmm_hooks[LMM_HOOK_WAKE_KSWAPD].handler = NULL;
 }
 
@@ -177,8 +205,7 @@ static void bad_subscriptions_are_refused(struct kunit *test)
 		subs[1] = cases[i].sub;
 		KUNIT_EXPECT_EQ_MSG(test, lmm_hooks_subscribe(2, &uses), cases[i].err, "%u", i);
 		/* The refused client left nothing behind. */
-		KUNIT_EXPECT_EQ_MSG(test, lmm_hooks[LMM_HOOK_REFILL].users, 0U, "%u", i);
-		KUNIT_EXPECT_NULL(test, lmm_hooks[LMM_HOOK_REFILL].impact[2]);
+		KUNIT_EXPECT_EQ_MSG(test, modes_of(&lmm_hooks[LMM_HOOK_REFILL], 2), 0U, "%u", i);
 	}
 	KUNIT_EXPECT_EQ(test, lmm_hooks_subscribe(LMM_MAX_CLIENTS, &good_uses), -EINVAL);
 }

@@ -162,7 +162,7 @@ bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size
 	const struct lmm_hook *hook;
 
 	lmm_for_each_hook(hook) {
-		if (!(hook->required & LMM_USER(client, mode)) ||
+		if (!lmm_hook_required(hook, client, mode) ||
 		    !lmm_row_obstacle(hook, obstacle, sizeof(obstacle)))
 			continue;
 		scnprintf(why, len, "hook %s: %s", hook->name, obstacle);
@@ -263,22 +263,20 @@ static void row_pin(struct lmm_hook *hook, int err)
 /* Does a client use the row in its mode?  What it prefers has been armed before, if at all. */
 static bool row_used(const struct lmm_hook *hook, unsigned int client, unsigned int mode)
 {
-	u32 user = LMM_USER(client, mode);
+	const struct lmm_subscription *use = lmm_hook_use(hook, client, mode);
 
-	if (!(hook->users & user))
-		return false;
-	return !(hook->fallback_users & user) || !lmm_hook_armed(client, hook->fallback_for);
+	return use && !(use->fallback && lmm_hook_armed(client, use->fallback_for));
 }
 
-/* Wrappers that may be armed and that a user uses, or with @required requires. */
-static u32 livepatch_functions(u32 user, bool required)
+/* Wrappers that may be armed, and that a client requires, or without @required can do without. */
+static u32 livepatch_functions(unsigned int client, unsigned int mode, bool required)
 {
 	const struct lmm_hook *hook;
 	u32 functions = 0;
 
 	lmm_for_each_hook(hook)
-		if (hook->mech == LMM_MECH_LIVEPATCH &&
-		    (required ? hook->required : hook->users) & user &&
+		if (hook->mech == LMM_MECH_LIVEPATCH && lmm_hook_use(hook, client, mode) &&
+		    lmm_hook_required(hook, client, mode) == required &&
 		    lmm_hook_usable(hook - lmm_hooks))
 			functions |= BIT(hook->function);
 	return functions;
@@ -301,12 +299,10 @@ static u32 livepatch_functions(u32 user, bool required)
 int lmm_hooks_await(unsigned int client, unsigned int mode, enum lmm_klp_wish wish, char *why,
 		    size_t len)
 {
-	u32 required = livepatch_functions(LMM_USER(client, mode), true);
-	u32 others = livepatch_functions(LMM_USER(client, mode), false) & ~required;
-	int err = lmm_klp_await(required, wish, why, len);
+	int err = lmm_klp_await(livepatch_functions(client, mode, true), wish, why, len);
 
 	if (!err)
-		lmm_klp_await(others, wish, why, len);
+		lmm_klp_await(livepatch_functions(client, mode, false), wish, why, len);
 	return err;
 }
 EXPORT_SYMBOL_LMM(lmm_hooks_await);
@@ -345,7 +341,7 @@ bool lmm_hooks_lost(unsigned int client, unsigned int mode, char *why, size_t le
 		    !row_lost(hook, client, why, len))
 			continue;
 		lost = true;
-		*required = hook->required & LMM_USER(client, mode);
+		*required = lmm_hook_required(hook, client, mode);
 	}
 	return lost;
 }
@@ -407,18 +403,19 @@ void lmm_hooks_silent(unsigned int client, char *why, size_t len)
  */
 int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 {
-	u32 user = LMM_USER(client, mode);
 	char obstacle[LMM_WHY_LEN];
 	struct lmm_hook *hook;
+	bool required;
 	int err;
 
 	lmm_for_each_hook(hook) {
 		if (!row_used(hook, client, mode))
 			continue;
+		required = lmm_hook_required(hook, client, mode);
 		if (!lmm_row_obstacle(hook, obstacle, sizeof(obstacle)) && !hook_armable(hook))
 			scnprintf(obstacle, sizeof(obstacle), "livepatch %s is not in force",
 				  lmm_klp_module(hook->function));
-		if (obstacle[0] && hook->required & user) {
+		if (obstacle[0] && required) {
 			scnprintf(why, len, "hook %s: %s", hook->name, obstacle);
 			lmm_hooks_disarm(client);
 			return -EBUSY;
@@ -431,7 +428,7 @@ int lmm_hooks_arm(unsigned int client, unsigned int mode, char *why, size_t len)
 		if (!err)
 			WRITE_ONCE(hook->armed, hook->armed | BIT(client));
 		row_unlock(hook, client);
-		if (err && hook->required & user) {
+		if (err && required) {
 			scnprintf(why, len, "hook %s: %s: the kernel refused the hook (%d)",
 				  hook->name, hook->symbol, err);
 			lmm_hooks_disarm(client);

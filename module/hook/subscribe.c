@@ -13,9 +13,54 @@
 #include "compat/export.h"
 #include "table.h"
 
-/* Protects what follows, and what a row has of each client. */
+/* Protects what follows, and the handlers of rows. */
 static DEFINE_MUTEX(subscriptions);
-static const char *client_names[LMM_MAX_CLIENTS];
+static const struct lmm_hook_client *clients[LMM_MAX_CLIENTS];
+
+/* The first row about a hook in a client's table, or NULL. */
+static const struct lmm_subscription *use_of(const struct lmm_hook_client *uses,
+					     const struct lmm_hook *hook)
+{
+	unsigned int i;
+
+	for (i = 0; uses && i < uses->nr_subscriptions; i++)
+		if (uses->subscriptions[i].hook == hook - lmm_hooks)
+			return &uses->subscriptions[i];
+	return NULL;
+}
+
+/**
+ * lmm_hook_use() - how a client uses a row in one of its modes
+ * @hook: the row
+ * @client: the client
+ * @mode: mode of the client
+ *
+ * Context: any; the client stays subscribed.
+ * Return: the client's subscription, or NULL if the client does not use the row in this mode.
+ */
+const struct lmm_subscription *lmm_hook_use(const struct lmm_hook *hook, unsigned int client,
+					    unsigned int mode)
+{
+	const struct lmm_subscription *use = use_of(clients[client], hook);
+
+	return use && use->modes & BIT(mode) ? use : NULL;
+}
+
+/**
+ * lmm_hook_required() - can a client not work in one of its modes without a row?
+ * @hook: the row
+ * @client: the client
+ * @mode: mode of the client
+ *
+ * Context: any; the client stays subscribed.
+ * Return: true if so; for the other users of the row it is optional.
+ */
+bool lmm_hook_required(const struct lmm_hook *hook, unsigned int client, unsigned int mode)
+{
+	const struct lmm_subscription *use = lmm_hook_use(hook, client, mode);
+
+	return use && use->required & BIT(mode);
+}
 
 /* A mode that requires a row must use the row, and a fallback stands in for a livepatch. */
 static bool subscription_sound(const struct lmm_subscription *sub)
@@ -32,40 +77,18 @@ static bool is_probe(const struct lmm_hook *hook)
 	return hook->mech == LMM_MECH_KPROBE || hook->mech == LMM_MECH_TRACEPOINT;
 }
 
-static int hook_subscribe(unsigned int client, const struct lmm_subscription *sub)
+static int hook_subscribe(const struct lmm_hook_client *uses, const struct lmm_subscription *sub)
 {
 	struct lmm_hook *hook;
 
 	if (!subscription_sound(sub))
 		return -EINVAL;
 	hook = &lmm_hooks[sub->hook];
-	if (hook->impact[client] || (hook->handler && sub->handler))
+	if (use_of(uses, hook) != sub || (hook->handler && sub->handler))
 		return -EEXIST;
 	if (sub->handler)
 		hook->handler = sub->handler;
-	if (!hook->handler && is_probe(hook))
-		return -EINVAL;
-	hook->users |= LMM_USERS(client, sub->modes);
-	hook->required |= LMM_USERS(client, sub->required);
-	if (sub->fallback) {
-		hook->fallback_users |= LMM_USERS(client, sub->modes);
-		hook->fallback_for = sub->fallback_for;
-	}
-	hook->impact[client] = sub->impact;
-	return 0;
-}
-
-static void unsubscribe(unsigned int client)
-{
-	struct lmm_hook *hook;
-
-	lmm_for_each_hook(hook) {
-		hook->users &= ~LMM_USERS(client, LMM_ALL_MODES);
-		hook->required &= ~LMM_USERS(client, LMM_ALL_MODES);
-		hook->fallback_users &= ~LMM_USERS(client, LMM_ALL_MODES);
-		hook->impact[client] = NULL;
-	}
-	client_names[client] = NULL;
+	return hook->handler || !is_probe(hook) ? 0 : -EINVAL;
 }
 
 /**
@@ -77,7 +100,7 @@ static void unsubscribe(unsigned int client)
 void lmm_hooks_unsubscribe(unsigned int client)
 {
 	mutex_lock(&subscriptions);
-	unsubscribe(client);
+	clients[client] = NULL;
 	mutex_unlock(&subscriptions);
 }
 EXPORT_SYMBOL_LMM(lmm_hooks_unsubscribe);
@@ -101,14 +124,12 @@ int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses)
 	if (client >= LMM_MAX_CLIENTS)
 		return -EINVAL;
 	mutex_lock(&subscriptions);
-	if (client_names[client])
+	if (clients[client])
 		err = -EEXIST;
 	for (i = 0; i < uses->nr_subscriptions && !err; i++)
-		err = hook_subscribe(client, &uses->subscriptions[i]);
+		err = hook_subscribe(uses, &uses->subscriptions[i]);
 	if (!err)
-		client_names[client] = uses->name;
-	else if (!client_names[client])
-		unsubscribe(client);
+		clients[client] = uses;
 	mutex_unlock(&subscriptions);
 	return err;
 }
@@ -127,14 +148,16 @@ void lmm_hook_impact(const struct lmm_hook *hook, const char *words, char *why, 
 {
 	size_t n = scnprintf(why, len, "%s", words);
 	const char *before = "; lost: ";
+	const struct lmm_subscription *use;
 	unsigned int i;
 
 	mutex_lock(&subscriptions);
 	for (i = 0; i < LMM_MAX_CLIENTS; i++) {
-		if (!hook->impact[i])
+		use = use_of(clients[i], hook);
+		if (!use)
 			continue;
-		n += scnprintf(why + n, len - n, "%s%s: %s", before, client_names[i],
-			       hook->impact[i]);
+		n += scnprintf(why + n, len - n, "%s%s: %s", before, clients[i]->name,
+			       use->impact);
 		before = "; ";
 	}
 	mutex_unlock(&subscriptions);

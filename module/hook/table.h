@@ -70,10 +70,6 @@ struct lmm_hook_alternative {
 #define LMM_MAX_CLIENTS		8
 #define LMM_ALL_MODES		GENMASK(LMM_MAX_MODES - 1, 0)
 
-/* Bit of a client in one mode, and bits of a client in some modes. */
-#define LMM_USER(client, mode)	BIT((client) * LMM_MAX_MODES + (mode))
-#define LMM_USERS(client, modes) ((u32)(modes) << ((client) * LMM_MAX_MODES))
-
 /**
  * struct lmm_subscription - a client uses a hook
  * @hook: the row
@@ -126,13 +122,8 @@ struct lmm_subscription {
 #define LMM_NEEDS(...)	LMM_USES_IN(LMM_ALL_MODES, LMM_ALL_MODES, __VA_ARGS__)
 
 /* A hook used in every mode where another hook cannot be used. */
-#define LMM_USES_FOR(hook_, instead, impact_) {				\
-	.hook = LMM_HOOK_##hook_,					\
-	.modes = LMM_ALL_MODES,						\
-	.fallback = true,						\
-	.fallback_for = LMM_HOOK_##instead,				\
-	.impact = impact_,						\
-}
+#define LMM_USES_FOR(hook_, instead, impact_)				\
+	LMM_USES(hook_, impact_, .fallback = true, .fallback_for = LMM_HOOK_##instead)
 
 /**
  * struct lmm_hook_client - all that a client asks of the hook layer
@@ -163,11 +154,6 @@ struct lmm_hook_client {
  * @function: the wrapper (livepatch)
  * @size: of the variable's type (data)
  * @align: alignment of the variable's type (data)
- * @users: LMM_USER() of each client and mode that uses the row
- * @required: the users that cannot work without the row; for other users the row is optional
- * @fallback_users: those of @users that use the row only where @fallback_for cannot be used
- * @fallback_for: the row that @fallback_users prefer
- * @impact: by client, what the client loses without the row; NULL if the client does not use it
  * @symbol: the alternative found
  * @addr: its address; of a tracepoint, struct tracepoint
  * @kp: the kprobe
@@ -187,9 +173,8 @@ struct lmm_hook_client {
  * @refused: errno of the kernel at the last try to arm the row, or 0
  * @why: why the row is not available, or a remark
  *
- * Members up to @align are constant, but for @handler, which lmm_hooks_init() or a client sets
- * where the table has none.  Members from @users to @impact are written under a lock of
- * subscribe.c.  Members from @kp to @makes_room, and from @stuck on, are written under @lock only;
+ * Members up to @align are constant, but for @handler, which flow/ or a client sets where the table
+ * has none.  Members from @kp to @makes_room, and from @stuck on, are written under @lock only;
  * @covered_by and @alone under locks of klp_conflict.c.
  */
 struct lmm_hook {
@@ -202,11 +187,6 @@ struct lmm_hook {
 	u32 size;
 	u32 align;
 
-	u32 users;
-	u32 required;
-	u32 fallback_users;
-	enum lmm_hook_id fallback_for;
-	const char *impact[LMM_MAX_CLIENTS];
 	const char *symbol;
 	unsigned long addr;
 	struct kprobe kp;
@@ -277,6 +257,9 @@ static inline bool lmm_hook_available(enum lmm_hook_id id)
 /* subscribe.c */
 int lmm_hooks_subscribe(unsigned int client, const struct lmm_hook_client *uses);
 void lmm_hooks_unsubscribe(unsigned int client);
+const struct lmm_subscription *lmm_hook_use(const struct lmm_hook *hook, unsigned int client,
+					    unsigned int mode);
+bool lmm_hook_required(const struct lmm_hook *hook, unsigned int client, unsigned int mode);
 void lmm_hook_impact(const struct lmm_hook *hook, const char *words, char *why, size_t len);
 
 /* verify.c */
