@@ -146,7 +146,7 @@ static void clients_subscribe(struct kunit *test)
 	const struct lmm_hook *request = &lmm_hooks[LMM_HOOK_REQUEST];
 	char why[64];
 
-	/* As lmm_hooks_init() does. */
+	/* As lmm_flow_init() does. */
 	lmm_hooks[LMM_HOOK_WAKE_KSWAPD].handler = clients_subscribe;
 	KUNIT_ASSERT_EQ(test, lmm_hooks_subscribe(1, &good_uses), 0);
 	KUNIT_EXPECT_EQ(test, lmm_hooks_subscribe(1, &good_uses), -EEXIST);

@@ -61,7 +61,8 @@ static int __init livemm_init(void)
 	if (err)
 		goto err_report;
 	why = "hooks";
-	err = lmm_hooks_init(&lmm_flow_handlers, lmm_look_soon);
+	lmm_flow_init();
+	err = lmm_hooks_init(lmm_look_soon);
 	if (err)
 		goto err_look;
 	err = policies_register(&why);

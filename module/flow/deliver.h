@@ -72,8 +72,8 @@ do {									\
 DECLARE_STATIC_CALL(lmm_record_refill, *((struct lmm_recorder *)0)->refill);
 DECLARE_STATIC_CALL(lmm_record_drain, *((struct lmm_recorder *)0)->drain);
 
-/* hooks.c: what main.c gives to the hook layer. */
-extern const struct lmm_hook_handlers lmm_flow_handlers;
+/* hooks.c */
+void lmm_flow_init(void);
 
 static inline bool lmm_zone_is_taken(unsigned int slot)
 {

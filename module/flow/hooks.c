@@ -139,10 +139,14 @@ ON_KPROBE(WAKE_KSWAPD, wake_kswapd,
 	  TELL_ALL(kswapd_woken, (struct zone *)LMM_PROBED(0), LMM_PROBED(2)))
 ON_KPROBE(HUGE_WANTED, huge_wanted, TELL_ALL(huge_wanted))
 
-const struct lmm_hook_handlers lmm_flow_handlers = {
-	.entry = &entry_handlers,
-	.probes = {
-		[LMM_HOOK_WAKE_KSWAPD] = on_wake_kswapd,
-		[LMM_HOOK_HUGE_WANTED] = on_huge_wanted,
-	},
-};
+/**
+ * lmm_flow_init() - name the handlers of hooks
+ *
+ * Context: process, before any row is armed.
+ */
+void lmm_flow_init(void)
+{
+	lmm_entry_init(&entry_handlers);
+	lmm_hooks[LMM_HOOK_WAKE_KSWAPD].handler = on_wake_kswapd;
+	lmm_hooks[LMM_HOOK_HUGE_WANTED].handler = on_huge_wanted;
+}

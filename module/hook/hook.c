@@ -13,7 +13,6 @@
 
 #include "compat/compat.h"
 #include "compat/export.h"
-#include "entry.h"
 #include "hook.h"
 #include "kcall.h"
 #include "klp_client.h"
@@ -26,7 +25,6 @@ u64 __percpu *lmm_hook_hits;
 
 /**
  * lmm_hooks_init() - find and verify every hook; arms none
- * @handlers: handlers of the hooks
  * @changed: called when hooks may have begun or ceased to be usable; must not wait for
  *	anything
  *
@@ -36,10 +34,10 @@ u64 __percpu *lmm_hook_hits;
  * Return: 0, -ENOMEM, -EOPNOTSUPP when nothing at all can be looked up, -ENOEXEC when structs
  * of the kernel have other sizes than in the headers, or the errno of lmm_klp_watch_start().
  */
-int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(void))
+int lmm_hooks_init(void (*changed)(void))
 {
 	char why[LMM_WHY_LEN];
-	unsigned int i;
+	struct lmm_hook *hook;
 	int err;
 
 	lmm_hook_hits = lmm_counters_alloc(LMM_NR_HOOKS);
@@ -58,12 +56,9 @@ int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(voi
 		err = -ENOEXEC;
 		goto err_free;
 	}
-	lmm_entry_init(handlers->entry);
-	for (i = 0; i < LMM_NR_HOOKS; i++) {
-		mutex_init(&lmm_hooks[i].lock);
-		if (handlers->probes[i])
-			lmm_hooks[i].handler = handlers->probes[i];
-		lmm_hook_verify(&lmm_hooks[i]);
+	lmm_for_each_hook(hook) {
+		mutex_init(&hook->lock);
+		lmm_hook_verify(hook);
 	}
 	lmm_kcalls_bind();
 	lmm_klp_init();

@@ -11,19 +11,7 @@
 #include "klp_client.h"
 #include "table.h"
 
-struct lmm_entry_handlers;
-
-/**
- * struct lmm_hook_handlers - the handlers of hooks
- * @entry: direct calls
- * @probes: by row, the probe of a tracepoint or the pre_handler of a kprobe; NULL for the others
- */
-struct lmm_hook_handlers {
-	const struct lmm_entry_handlers *entry;
-	void *probes[LMM_NR_HOOKS];
-};
-
-int lmm_hooks_init(const struct lmm_hook_handlers *handlers, void (*changed)(void));
+int lmm_hooks_init(void (*changed)(void));
 void lmm_hooks_exit(void);
 
 bool lmm_hooks_supported(unsigned int client, unsigned int mode, char *why, size_t len);
