@@ -38,8 +38,7 @@
  * @functions: BIT(enum lmm_klp_function) of each wrapper that the module may have
  * @patch: the module's livepatch, from the module's init on; NULL: not loaded
  * @has: the subset of @functions in @patch
- * @live: every task runs the wrappers of @patch
- * @dead: somebody disables @patch
+ * @state: what the kernel has told of @patch: coming, live, or disabled by somebody (dead)
  * @replaced: a cumulative livepatch is about to replace @patch, at the last survey
  * @to_ask: modprobe is to be asked for the module, when no other one is on its way
  * @asked: modprobe was asked, and the module's init has not begun
@@ -53,8 +52,7 @@ struct lmm_livepatch {
 	u32 functions;
 	struct klp_patch *patch;
 	u32 has;
-	bool live;
-	bool dead;
+	enum lmm_klp_state state;
 	bool replaced;
 	bool to_ask;
 	bool asked;
@@ -163,20 +161,13 @@ bool lmm_klp_is_ours(const char *name)
 }
 
 /* Under livepatch_lock.  A cumulative livepatch of somebody else's tells nobody. */
-static bool is_dead(const struct lmm_livepatch *lp)
-{
-	return lp->dead || lp->replaced || (lp->live && !READ_ONCE(lp->patch->enabled));
-}
-
 static enum lmm_klp_state state_of(const struct lmm_livepatch *lp, u32 functions)
 {
-	if (!lp->patch)
-		return LMM_KLP_ABSENT;
-	if (is_dead(lp))
+	if (lp->replaced || (lp->state == LMM_KLP_LIVE && !READ_ONCE(lp->patch->enabled)))
 		return LMM_KLP_DEAD;
-	if (functions & ~lp->has)
+	if (lp->patch && lp->state != LMM_KLP_DEAD && functions & ~lp->has)
 		return LMM_KLP_LACKING;
-	return lp->live ? LMM_KLP_LIVE : LMM_KLP_COMING;
+	return lp->state;
 }
 
 /**
@@ -338,35 +329,24 @@ int lmm_klp_await(u32 functions, enum lmm_klp_wish wish, char *why, size_t len)
 
 /**
  * lmm_klp_mark() - note which livepatches somebody else's is about to replace
- * @is_replaced: does somebody replace this function of ours?
+ * @replaced: BIT(enum lmm_klp_function) of each function that somebody replaces ours of
  *
  * Context: process, under the kernel's klp_mutex.
  */
-void lmm_klp_mark(bool (*is_replaced)(const struct klp_func *func))
+void lmm_klp_mark(u32 replaced)
 {
-	const struct klp_func *func;
 	struct lmm_livepatch *lp;
-	bool replaced;
 
 	spin_lock(&livepatch_lock);
-	for_each_livepatch(lp) {
-		replaced = false;
-		if (lp->patch)
-			for (func = lp->patch->objs->funcs; func->old_name; func++)
-				replaced |= is_replaced(func);
-		lp->replaced = replaced;
-	}
+	for_each_livepatch(lp)
+		lp->replaced = lp->patch && lp->has & replaced;
 	spin_unlock(&livepatch_lock);
 }
 
 static void livepatch_set(const struct klp_object *obj, bool live)
 {
-	struct lmm_livepatch *lp;
-
 	spin_lock(&livepatch_lock);
-	lp = livepatch_with_object(obj);
-	lp->live = live;
-	lp->dead = !live;
+	livepatch_with_object(obj)->state = live ? LMM_KLP_LIVE : LMM_KLP_DEAD;
 	spin_unlock(&livepatch_lock);
 	lmm_klp_changed(!live);
 	mod_delayed_work(lmm_unbound_wq, &ask_work, 0);
@@ -424,9 +404,7 @@ static void livepatch_come(struct lmm_livepatch *lp, struct klp_patch *patch, u3
 	spin_lock(&livepatch_lock);
 	lp->patch = patch;
 	lp->has = functions;
-	lp->live = false;
-	lp->dead = false;
-	lp->replaced = false;
+	lp->state = LMM_KLP_COMING;
 	lp->to_ask = false;
 	lp->asked = false;
 	lp->err = 0;
@@ -437,7 +415,8 @@ static void livepatch_go(struct lmm_livepatch *lp, int err)
 {
 	spin_lock(&livepatch_lock);
 	lp->patch = NULL;
-	lp->live = false;
+	lp->state = LMM_KLP_ABSENT;
+	lp->replaced = false;
 	lp->asked = false;
 	lp->err = err;
 	lp->refused += !!err;

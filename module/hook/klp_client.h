@@ -49,7 +49,7 @@ bool lmm_klp_is_ours(const char *name);
 enum lmm_klp_state lmm_klp_state(enum lmm_klp_function function);
 const char *lmm_klp_module(enum lmm_klp_function function);
 int lmm_klp_await(u32 functions, enum lmm_klp_wish wish, char *why, size_t len);
-void lmm_klp_mark(bool (*is_replaced)(const struct klp_func *func));
+void lmm_klp_mark(u32 replaced);
 
 /* klp_conflict.c */
 void lmm_klp_survey(void);

@@ -67,7 +67,10 @@ static struct list_head *module_list;
 /* Can get_kprobe() be called? */
 static bool sees_kprobes;
 
-/* The livepatch of somebody else's that holds a function, or NULL; under klp_mutex. */
+/*
+ * The livepatch of somebody else's that holds a function, or with @nop is about to replace our
+ * livepatch of the function, or NULL; under klp_mutex.
+ */
 static struct klp_patch *others_patch(const char *symbol, bool nop)
 {
 	struct klp_patch *patch;
@@ -86,12 +89,6 @@ static struct klp_patch *others_patch(const char *symbol, bool nop)
 		}
 	}
 	return NULL;
-}
-
-/* Is a cumulative livepatch about to replace a function of ours?  Under klp_mutex. */
-static bool is_replaced(const struct klp_func *func)
-{
-	return others_patch(func->old_name, true);
 }
 
 /* Is an enabled kprobe with a post_handler at the function? */
@@ -204,6 +201,7 @@ static void transition_note(void)
 void lmm_klp_survey(void)
 {
 	struct lmm_hook *hook;
+	u32 replaced = 0;
 	bool coming;
 
 	if (!klp_list)
@@ -212,9 +210,12 @@ void lmm_klp_survey(void)
 		tell_changed();
 		return;
 	}
-	coming = livepatch_coming();
-	lmm_klp_mark(is_replaced);
+	lmm_for_each_hook(hook)
+		if (hook->mech == LMM_MECH_LIVEPATCH && others_patch(hook->symbol, true))
+			replaced |= BIT(hook->function);
+	lmm_klp_mark(replaced);
 	transition_note();
+	coming = livepatch_coming();
 	lmm_for_each_hook(hook)
 		if (hook->mech == LMM_MECH_LIVEPATCH && hook->available)
 			covered_note(hook, coming);
