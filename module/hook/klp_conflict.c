@@ -353,22 +353,15 @@ static int old_ones_refuse(void)
 static int symbols_find(void)
 {
 	char why[LMM_WHY_LEN];
-	/* Until the list is known, too. */
-	struct mutex *mutex;
 
-	mutex = lmm_symbol_mutex("klp_mutex", why, sizeof(why));
-	if (mutex) {
-		if (mutex_lock_killable(mutex))
-			return -EINTR;
-		klp_list = lmm_symbol_list("klp_patches", why, sizeof(why));
-		mutex_unlock(mutex);
-	}
+	klp_lock = LMM_SYMBOL(struct mutex, "klp_mutex", why, sizeof(why));
+	if (klp_lock)
+		klp_list = LMM_SYMBOL(struct list_head, "klp_patches", why, sizeof(why));
 	if (!klp_list)
 		pr_warn("cannot see which livepatches are loaded: %s: %s\n",
-			mutex ? "klp_patches" : "klp_mutex", why);
-	klp_lock = mutex;
+			klp_lock ? "klp_patches" : "klp_mutex", why);
 	klp_transition = LMM_SYMBOL(struct klp_patch *, "klp_transition_patch", why, sizeof(why));
-	module_list = lmm_symbol_list_of("modules", &THIS_MODULE->list, why, sizeof(why));
+	module_list = LMM_SYMBOL(struct list_head, "modules", why, sizeof(why));
 	sees_kprobes = LMM_BIND(get_kprobe);
 	return old_ones_refuse();
 }
@@ -377,18 +370,14 @@ static int symbols_find(void)
  * lmm_klp_watch_start() - begin to notice livepatches that come and go
  * @changed: called when anything may have changed for a policy; must not wait for anything
  *
- * Context: process, may sleep; killable.
- * Return: 0, -EINTR when killed, -EBUSY beside a livepatch module of another livemm, or what the
+ * Context: process, may sleep.
+ * Return: 0, -EBUSY beside a livepatch module of another livemm, or what the
  * kernel refused the notifier with.
  */
 int lmm_klp_watch_start(void (*changed)(void))
 {
-	int err = symbols_find();
-
-	if (err)
-		return err;
 	tell_changed = changed;
-	return register_module_notifier(&module_nb);
+	return symbols_find() ?: register_module_notifier(&module_nb);
 }
 
 /**

@@ -9,14 +9,8 @@
  */
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
-#include <linux/list.h>
-#include <linux/mm.h>
-#include <linux/mutex.h>
-#include <linux/rculist.h>
-#include <linux/rcupdate.h>
 #include <linux/static_call.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 #include <asm/ibt.h>
 #include <asm/text-patching.h>
 
@@ -25,7 +19,6 @@
 LMM_KERNEL_CALL(kallsyms_on_each_match_symbol);
 LMM_KERNEL_CALL(ftrace_location);
 LMM_KERNEL_CALL(kallsyms_lookup_size_offset);
-LMM_KERNEL_CALL(copy_from_kernel_nofault);
 
 /* A call thunk ends where the function begins. */
 #ifdef CONFIG_CALL_THUNKS
@@ -56,8 +49,7 @@ int lmm_symbols_init(void)
 	if (err)
 		return err;
 	static_call_update(sym_kallsyms_on_each_match_symbol, (void *)addr);
-	if (!LMM_BIND(ftrace_location) || !LMM_BIND(kallsyms_lookup_size_offset) ||
-	    !LMM_BIND(copy_from_kernel_nofault))
+	if (!LMM_BIND(ftrace_location) || !LMM_BIND(kallsyms_lookup_size_offset))
 		return -EOPNOTSUPP;
 	text_start = lmm_symbol_find("_stext");
 	text_end = lmm_symbol_find("_etext");
@@ -159,99 +151,6 @@ unsigned long lmm_symbol_data(const char *name, size_t size, size_t align, char 
 		return 0;
 	}
 	return search.addr;
-}
-
-/*
- * Nobody or a task holds the mutex.  The flags of the owner lie in bits that no address of a task
- * has.  init_task is a variable and not on the heap, but takes no mutex.
- */
-static bool owner_is_sane(const struct mutex *mutex)
-{
-	unsigned long owner = atomic_long_read(&mutex->owner) & ~7UL;
-
-	return !owner || (IS_ALIGNED(owner, L1_CACHE_BYTES) && !in_image(owner, 1) &&
-			  virt_addr_valid((void *)owner));
-}
-
-/**
- * lmm_symbol_mutex() - a mutex of vmlinux
- * @name: as in /proc/kallsyms
- * @why: on failure, the reason in words without the name
- * @len: size of @why
- *
- * As lmm_symbol_data(); besides, nobody or a task holds the mutex.
- *
- * Context: process, may sleep.
- * Return: the mutex, or NULL and words in @why on failure.
- */
-struct mutex *lmm_symbol_mutex(const char *name, char *why, size_t len)
-{
-	struct mutex *mutex = LMM_SYMBOL(struct mutex, name, why, len);
-
-	if (!mutex || owner_is_sane(mutex))
-		return mutex;
-	scnprintf(why, len, "does not look like a mutex");
-	return NULL;
-}
-
-static bool points_to(const void *where, const struct list_head *head)
-{
-	const struct list_head *there;
-
-	return !static_call(sym_copy_from_kernel_nofault)(&there, where, sizeof(there)) &&
-	       there == head;
-}
-
-/**
- * lmm_symbol_list() - the head of a list of vmlinux
- * @name: as in /proc/kallsyms
- * @why: on failure, the reason in words without the name
- * @len: size of @why
- *
- * As lmm_symbol_data(); besides, the neighbours of the head point back to the head.
- *
- * Context: process, may sleep; the lock that protects the list is held.
- * Return: the head, or NULL and words in @why on failure.
- */
-struct list_head *lmm_symbol_list(const char *name, char *why, size_t len)
-{
-	struct list_head *head = LMM_SYMBOL(struct list_head, name, why, len);
-
-	if (!head || (points_to(&head->next->prev, head) && points_to(&head->prev->next, head)))
-		return head;
-	scnprintf(why, len, "does not look like a list");
-	return NULL;
-}
-
-/**
- * lmm_symbol_list_of() - the head of a list of vmlinux that something known is on
- * @name: as in /proc/kallsyms
- * @entry: an entry that stays on the list; the list can be read under RCU
- * @why: on failure, the reason in words without the name
- * @len: size of @why
- *
- * As lmm_symbol_data(); besides, the list from @entry leads to the head.
- *
- * Context: process, may sleep; takes the RCU read lock.
- * Return: the head, or NULL and words in @why on failure.
- */
-struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *entry,
-				     char *why, size_t len)
-{
-	struct list_head *head = LMM_SYMBOL(struct list_head, name, why, len);
-	const struct list_head *pos = entry;
-
-	if (!head)
-		return NULL;
-	rcu_read_lock();
-	do {
-		pos = rcu_dereference(list_next_rcu(pos));
-	} while (pos != head && pos != entry);
-	rcu_read_unlock();
-	if (pos == head)
-		return head;
-	scnprintf(why, len, "is not the list that livemm is on");
-	return NULL;
 }
 
 /**

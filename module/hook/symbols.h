@@ -10,9 +10,6 @@
 #include <linux/static_call.h>
 #include <linux/types.h>
 
-struct list_head;
-struct mutex;
-
 /**
  * lmm_function_address() - address of a function of vmlinux, before anything else is known
  * @name: as in /proc/kallsyms
@@ -66,10 +63,6 @@ unsigned long lmm_symbol_data(const char *name, size_t size, size_t align, char 
 #define LMM_SYMBOL(type, name, why, len) \
 	((type *)lmm_symbol_data(name, sizeof(type), __alignof__(type), why, len))
 
-struct mutex *lmm_symbol_mutex(const char *name, char *why, size_t len);
-struct list_head *lmm_symbol_list(const char *name, char *why, size_t len);
-struct list_head *lmm_symbol_list_of(const char *name, const struct list_head *entry,
-				     char *why, size_t len);
 unsigned long lmm_symbol_ftrace_site(unsigned long addr);
 
 /* A call of this address runs the kernel's own code, past whatever is at the site. */
