@@ -64,9 +64,16 @@ static int prototype_print(const struct btf_type *proto, const char *pointer, ch
 /* Write type @id as C would; returns the characters written. */
 static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
 {
+	static const char *const prefixes[NR_BTF_KINDS] = {
+		[BTF_KIND_STRUCT] = "struct ",
+		[BTF_KIND_UNION] = "union ",
+		[BTF_KIND_FWD] = "struct ",
+		[BTF_KIND_ENUM] = "enum ",
+		[BTF_KIND_ENUM64] = "enum ",
+	};
 	const struct btf_type *target;
 	const struct btf_type *type;
-	const char *prefix = "";
+	const char *prefix;
 	int used;
 
 	if (!id)
@@ -91,26 +98,10 @@ static int type_print(u32 id, char *buf, size_t len, unsigned int depth)
 	case BTF_KIND_TYPE_TAG:
 		/* Annotations (__percpu, __user) do not change the call. */
 		return type_print(type->type, buf, len, depth + 1);
-	case BTF_KIND_FUNC_PROTO:
-		return scnprintf(buf, len, "function");
-	case BTF_KIND_STRUCT:
-		prefix = "struct ";
-		break;
-	case BTF_KIND_UNION:
-		prefix = "union ";
-		break;
-	case BTF_KIND_ENUM:
-	case BTF_KIND_ENUM64:
-		prefix = "enum ";
-		break;
-	case BTF_KIND_FWD:
-		prefix = BTF_INFO_KFLAG(type->info) ? "union " : "struct ";
-		break;
 	default:
-		break;
+		prefix = prefixes[BTF_INFO_KIND(type->info)] ?: "";
+		return scnprintf(buf, len, "%s%s", prefix, name_of(type->name_off));
 	}
-	return scnprintf(buf, len, "%s%s", prefix,
-			 name_of(type->name_off));
 }
 
 /*
