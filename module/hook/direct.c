@@ -71,12 +71,6 @@ static int site_unregister(struct lmm_hook *hook, bool shared)
 	return err;
 }
 
-/* Is a row armed, or its function absent from this kernel? */
-static bool told_by(enum lmm_hook_id id)
-{
-	return lmm_hooks[id].armed || !lmm_hooks[id].addr;
-}
-
 /**
  * lmm_direct_arm() - have the kernel call a row's handler
  * @hook: the row
@@ -86,8 +80,10 @@ static bool told_by(enum lmm_hook_id id)
  */
 int lmm_direct_arm(struct lmm_hook *hook)
 {
+	/* Absent from some kernels. */
+	const struct lmm_hook *links = &lmm_hooks[LMM_HOOK_BPF_LINKS];
 	bool told = !hook->shared || !IS_ENABLED(CONFIG_BPF_JIT) ||
-		    (lmm_hooks[LMM_HOOK_BPF_LINK].armed && told_by(LMM_HOOK_BPF_LINKS));
+		    (lmm_hooks[LMM_HOOK_BPF_LINK].armed && (links->armed || !links->addr));
 	int err = -EBUSY;
 
 	if (told && !hook->makes_room)

@@ -89,16 +89,13 @@ DECLARE_PER_CPU(unsigned int, lmm_request_flags);
 DECLARE_PER_CPU(unsigned long, lmm_request_nodemask);
 DECLARE_PER_CPU(unsigned long, lmm_request_stack);
 
-void lmm_entry_hint_fault(void);
-void lmm_entry_request(void);
+/* entry.S: what a site calls. */
+#define DIRECT(id, name, ...)	void lmm_entry_##name(void);
+#include "rows.h"
 
 /* Mask of the gfp flags of a page of buffers. */
 extern unsigned int lmm_buffer_gfp_mask;
 void lmm_buffers_unmovable(unsigned int client, bool wanted);
-
-void lmm_entry_buffer(void);
-void lmm_entry_bpf_link(void);
-void lmm_entry_bpf_links(void);
 
 /* entry_calls.c: the ftrace callback that does the work of lmm_entry_<name>(). */
 #define LMM_SHARED_CALL(name) \

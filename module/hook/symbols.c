@@ -30,11 +30,6 @@ LMM_KERNEL_CALL(kallsyms_lookup_size_offset);
 /* The kernel's code that stays after boot, and all of the kernel; empty if not known. */
 static unsigned long text_start, text_end, image_end;
 
-static bool in_image(unsigned long addr, unsigned long size)
-{
-	return addr >= text_start && addr < image_end && size <= image_end - addr;
-}
-
 /**
  * lmm_symbols_init() - find the functions that find everything else
  *
@@ -143,7 +138,7 @@ unsigned long lmm_symbol_data(const char *name, size_t size, size_t align, char 
 		scnprintf(why, len, "%u symbols bear this name", search.found);
 		return 0;
 	}
-	if (!in_image(search.addr, size) || lmm_symbol_is_code(search.addr) ||
+	if (search.addr < text_end || search.addr >= image_end || size > image_end - search.addr ||
 	    !IS_ALIGNED(search.addr, align) || room < size ||
 	    (!IS_ENABLED(CONFIG_KASAN) && room - size >= (end & -end))) {
 		scnprintf(why, len, "is no variable of %zu bytes: %lu up to the next symbol",

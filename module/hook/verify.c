@@ -38,7 +38,7 @@ static bool prototype_agrees(const struct lmm_hook *hook, const char *proto, cha
 	return false;
 }
 
-/* A number of a type of the kernel that @function hands to us; of any, without @function. */
+/* A number of a type of the kernel that @function hands to us; of any, where that is "". */
 struct number {
 	const char *function;
 	const char *type;
@@ -49,7 +49,7 @@ struct number {
 /* Where the copy of a struct in compat.h has a member, a value of an enum, the size of a struct. */
 #define COPY(function, type, member)	{ #function, #type, #member, offsetof(struct type, member) }
 #define VALUE(function, type, member, value)	{ #function, #type, #member, value }
-#define SIZE(type)			{ NULL, #type, NULL, sizeof(struct type) }
+#define SIZE(type)			{ "", #type, NULL, sizeof(struct type) }
 
 static const struct number numbers[] = {
 	COPY(compact_zone, compact_control, zone),
@@ -77,8 +77,7 @@ static bool numbers_agree(const char *function, char *why, size_t len)
 		const struct number *number = &numbers[i];
 		int value, err;
 
-		if (function ? !number->function || strcmp(function, number->function) :
-			       !!number->function)
+		if (strcmp(function, number->function))
 			continue;
 		err = lmm_btf_value(number->type, number->member, &value);
 		if (!err && value == number->value)
@@ -107,7 +106,7 @@ static bool numbers_agree(const char *function, char *why, size_t len)
  */
 bool lmm_structs_agree(char *why, size_t len)
 {
-	return numbers_agree(NULL, why, len);
+	return numbers_agree("", why, len);
 }
 
 /*
