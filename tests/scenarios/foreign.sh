@@ -161,16 +161,20 @@ check "a kprobe without a post_handler is not" probe_load
 check "drain is armed beside the kprobe" hook_is drain armed
 need rmmod lmm_probe
 check "drain stays armed" hook_is drain armed
-# What livemm drains begins behind its own wrapper, and so behind the kprobe.
+# What livemm drains begins behind its own wrapper, and so behind the kprobe.  From 6.7 on the kernel
+# drains lists each second, and such drains are hits, too; there the KUnit suite of flow has the case.
 need probe_load
-need write_to "$LMM_DBG/pcp/config" "mode=depth"
-for _try in 1 2 3 4 5; do
-	policy_gives_back probe_hits
-	[ "$drains" -lt 4 ] || [ $((hits * 2)) -ge "$drains" ] || break
-done
-# By way of the wrapper, each would count as two drains and one hit.
-note "with the wrapper: $drains drains by the policy, $hits hits of the kprobe"
-check "the policy drains past its own wrapper" test "$drains" -ge 4 -a $((hits * 2)) -lt "$drains"
+if ! tunes; then
+	need write_to "$LMM_DBG/pcp/config" "mode=depth"
+	for _try in 1 2 3 4 5; do
+		policy_gives_back probe_hits
+		[ "$drains" -lt 4 ] || [ $((hits * 2)) -ge "$drains" ] || break
+	done
+	# By way of the wrapper, each would count as two drains and one hit.
+	note "with the wrapper: $drains drains by the policy, $hits hits of the kprobe"
+	check "the policy drains past its own wrapper" \
+		test "$drains" -ge 4 -a $((hits * 2)) -lt "$drains"
+fi
 need rmmod lmm_probe
 check "unloads beside kprobes" lmm_unload
 

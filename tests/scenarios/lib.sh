@@ -203,6 +203,7 @@ soaked() { [ "${LMM_SOAK:-0}" = 1 ] && echo "$2" || echo "$1"; }
 #   load_start, load_stop    LOAD_PROCS processes (LOAD_ROUNDS: their options) that map, touch and unmap; default one a CPU on 6.1
 #   lists_bounds             node, zone, CPU, bound, default; a line a list
 #   lists_changed            those of them that do not have their default
+#   tunes                    does the kernel move bounds of lists itself (from 6.7 on)?
 #   raised_by [ZONE [NODE]]  pages by which the policy has raised lists of node 0, or "any", in all zones or in one
 #   lists_raised             has the policy raised a list?
 #   lists_idle               has it raised none?
@@ -271,6 +272,8 @@ lists_bounds() {
 
 # Lists whose bound is not their zone's default; none when all is restored.
 lists_changed() { lists_bounds | awk '$4 != $5'; }
+
+tunes() { lists_bounds | awk '{ split($5, b, /\.\./); if (b[1] != b[2]) found = 1 } END { exit !found }'; }
 
 # Where the kernel tunes, it raises lists as well: the policy's are those with a reason.
 raised_by() {

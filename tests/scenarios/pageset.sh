@@ -15,8 +15,6 @@ min_free=/proc/sys/vm/min_free_kbytes
 seen=/sys/module/lmm_pageset/parameters
 cpu=/sys/devices/system/cpu/cpu1/online
 
-# From 6.7 on the kernel moves the bound of a list itself.
-tunes() { lists_bounds | awk '{ split($5, b, /\.\./); if (b[1] != b[2]) found = 1 } END { exit !found }'; }
 lists_disabled() { lists_bounds | grep -q ' 0\.\.0 '; }
 shown_as() { state_rows | awk -v why="$1" '$NF != why { bad = 1 } END { exit bad || !NR }'; }
 lists_of_cpu() { lists_bounds | awk -v cpu="$1" '$3 == cpu && $4 != $5'; }
