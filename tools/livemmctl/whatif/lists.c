@@ -54,18 +54,14 @@ static struct pcp_sample sample_of(const struct list *list)
 
 static int bound(const struct model *model, const struct zone *zone, const struct list *list)
 {
-	if (list->written)
-		return list->written;
-	return model->tunes ? list->tuned : zone->high;
+	return model->tunes ? list->tuned : list->written ?: zone->high;
 }
 
 /* As pcp_list_raised(). */
 static int raised(const struct model *model, const struct zone *zone, const struct list *list)
 {
-	if (list->written)
-		return list->written;
-	return model->tunes && list->tuned > zone->low + list->batch * PCP_SPARE_BATCHES ?
-	       list->tuned : 0;
+	return model->tunes ? pcp_event_tuned(list->tuned, zone->low, list->batch) :
+			      list->written;
 }
 
 static struct pcp_limits limits_now(const struct model *model, const struct zone *zone,
@@ -105,7 +101,7 @@ static int nr_alloc(const struct model *model, const struct zone *zone, struct l
 	if (high < list->batch)
 		return 1;
 	batch = list->batch << list->alloc_factor;
-	if (!list->written && model_free(zone) >= zone->high_mark) {
+	if (model_free(zone) >= zone->high_mark) {
 		high = min(high + batch, zone->high);
 		list->tuned = high;
 	}
@@ -180,12 +176,9 @@ static int high_now(const struct model *model, const struct zone *zone, struct l
 	if (!model->tunes)
 		return zone->reclaim ? min(list->batch << 2, high) : high;
 	if (zone->reclaim) {
-		if (!list->written)
-			list->tuned = max(high - freed, zone->low);
+		list->tuned = max(high - freed, zone->low);
 		return min(list->batch << 2, bound(model, zone, list));
 	}
-	if (list->written)
-		return high;
 	if (model_free(zone) < zone->high_mark) {
 		list->tuned = max(high - freed, zone->low);
 		return max(list->count, zone->low);
@@ -311,8 +304,7 @@ void model_exit(struct model *model, struct zone *zone, struct list *list)
 		return;
 	if (model->tunes) {
 		pages = min(pages, list->batch << SCALE_MAX);
-		if (!list->written)
-			list->tuned = max(list->tuned - (list->batch << SCALE_MAX), zone->low);
+		list->tuned = max(list->tuned - (list->batch << SCALE_MAX), zone->low);
 	} else if (model->config->enabled && !is_near(model, zone)) {
 		pages = lmm_drain_limit(pages, list->count, list->batch);
 	} else if (model->config->enabled) {
@@ -343,6 +335,15 @@ static long excess_drain(struct model *model, struct zone *zone, struct list *li
 	return before - list->count;
 }
 
+/* Where the kernel tunes, it bounds lists whatever the policy may. */
+static int max_high(const struct model *model, const struct zone *zone, const struct list *list)
+{
+	int max = pcp_max_high(zone->managed, model->config->high_max_tenths, zone->cpus, zone->low,
+			       list->batch);
+
+	return model->tunes ? min(max, zone->high) : max;
+}
+
 /* list_act() of pcp/size.c. */
 static void act(struct model *model, struct zone *zone, struct list *list)
 {
@@ -351,7 +352,8 @@ static void act(struct model *model, struct zone *zone, struct list *list)
 
 	if (decision->hands_off)
 		return;
-	if (decision->high > list->limits.def || list->limits.now) {
+	if (decision->high > list->limits.def ? decision->high != list->limits.now :
+						list->limits.now) {
 		if (decision->high != bound(model, zone, list) && before > decision->high)
 			model->result->lowered++;
 		list->written = decision->high;
@@ -384,8 +386,7 @@ void model_pass(struct model *model, struct zone *zone, bool tick)
 		fresh = !list->limits.max;
 		list->limits = (struct pcp_limits){
 			.def = zone->low,
-			.max = pcp_max_high(zone->managed, config->high_max_tenths, zone->cpus,
-					    zone->low, list->batch),
+			.max = max_high(model, zone, list),
 			.batch = list->batch,
 			.now = raised(model, zone, list),
 			.near = near,
@@ -429,7 +430,7 @@ void model_vmstat(struct model *model, struct zone *zone)
 
 		if (!list || model_follows(model, list))
 			continue;
-		if (!list->written && list->tuned > zone->low)
+		if (list->tuned > zone->low)
 			list->tuned = max3(list->count - (list->batch << SCALE_MAX),
 					   list->tuned - (list->tuned >> 3), zone->low);
 		high = bound(model, zone, list);
