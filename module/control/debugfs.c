@@ -153,7 +153,7 @@ static ssize_t lmm_file_write(struct file *file, const char __user *ubuf,
 	char *text;
 
 	/* Switching off is not refused for want of memory. */
-	text = kzalloc(PAGE_SIZE + 1, GFP_KERNEL | __GFP_NOFAIL);
+	text = kzalloc(min(count, PAGE_SIZE) + 1, GFP_KERNEL | __GFP_NOFAIL);
 	/* A setting comes in one write: a piece of a setting could mean something else. */
 	if (*ppos || count > PAGE_SIZE) {
 		scnprintf(why, sizeof(why), "%pD2: more than one write, or more than %lu bytes",
