@@ -94,13 +94,14 @@ static void notrace on_hint_fault(int last_cpupid, int nid, int pages, int flags
  */
 static struct zone *zone_of_request(const struct zoneref *preferred, gfp_t gfp)
 {
+	const enum zone_type highest = gfp_zone(gfp);
 	const struct zoneref *ref = preferred;
 
 	for (; ref->zone && zone_to_nid(ref->zone) == zone_to_nid(preferred->zone); ref++) {
 		const struct zone *zone = ref->zone;
 		unsigned long mark = READ_ONCE(zone->_watermark[WMARK_LOW]) +
 				     READ_ONCE(zone->watermark_boost) +
-				     READ_ONCE(zone->lowmem_reserve[gfp_zone(gfp)]);
+				     READ_ONCE(zone->lowmem_reserve[highest]);
 
 		if (zone_page_state(ref->zone, NR_FREE_PAGES) > mark)
 			return ref->zone;
