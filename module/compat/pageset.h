@@ -9,8 +9,8 @@
  * pcp_batch_high_lock, with struct zone's own value.
  *
  * A bound of zero (pcp->high, or both limits) means that the list is disabled: memory offlining,
- * boot.  Every write here is a compare-and-exchange, so a store of the kernel wins, whether the
- * store comes first or last.
+ * boot.  Every write of a bound is a compare-and-exchange, so a store of the kernel wins, whether
+ * the store comes first or last.
  */
 #ifndef LIVEMM_COMPAT_PAGESET_H
 #define LIVEMM_COMPAT_PAGESET_H
