@@ -147,8 +147,9 @@ static void walk_free_lists(struct oracle *oracle, struct zone *zone)
 static bool bound_is_the_kernels(struct zone *zone, struct per_cpu_pages *pcp)
 {
 #if LMM_TUNES_LISTS
-	return pcp->high_min == zone->pageset_high_min && pcp->high_max == zone->pageset_high_max &&
-	       pcp->high <= max(pcp->high_max, pcp->high_min) && pcp->batch == zone->pageset_batch;
+	/* The kernel brings pcp->high within these at the next free or refill. */
+	return pcp->high_min == zone->pageset_high_min &&
+	       pcp->high_max == zone->pageset_high_max && pcp->batch == zone->pageset_batch;
 #else
 	return pcp->high == zone->pageset_high && pcp->batch == zone->pageset_batch;
 #endif
