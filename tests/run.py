@@ -129,6 +129,8 @@ def parse(script: Path, known: list[str]) -> Scenario:
     if scenario.emulation not in EMULATIONS:
         raise ToolError(f"{script.name}: emulation: {scenario.emulation}: "
                         f"not in {', '.join(EMULATIONS)}")
+    if scenario.shift >= 0 and scenario.emulation != SINGLE:
+        raise ToolError(f"{script.name}: shift: QEMU counts instructions of one thread alone")
     unknown = {*scenario.kernels, *scenario.named, *scenario.emulated} - set(known)
     if unknown:
         raise ToolError(f"{script.name}: kernels: {', '.join(sorted(unknown))}: not in the matrix")
@@ -190,7 +192,7 @@ def guests_for(scenarios: list[Scenario], found: dict[str, Image], soak: bool,
             for emulation in emulations_of(scenario, name, kvm):
                 guest = guest_for(scenario, found[name], emulation, soak)
                 machine = (name, emulation, guest.cpus, guest.memory, guest.nodes, guest.slow,
-                           guest.dimm, guest.balloon, *guest.kargs)
+                           guest.dimm, guest.balloon, *guest.qemu, *guest.kargs)
                 key = machine if scenario.shared else (*machine, guest.name)
                 together.setdefault(key, []).append((scenario, guest))
     guests = []
