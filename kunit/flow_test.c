@@ -387,10 +387,10 @@ static void a_policy_drains_past_our_wrapper_alone(struct kunit *test)
 	preempt_disable();
 	lmm_drain_by_kernel(&flow_zone, 10, &flow_pages);
 	KUNIT_EXPECT_STREQ(test, log_of(), "E");
-	lmm_hooks[LMM_HOOK_DRAIN].alone = true;
+	lmm_hooks[LMM_HOOK_DRAIN].only_ours = true;
 	lmm_drain_by_kernel(&flow_zone, 10, &flow_pages);
 	KUNIT_EXPECT_STREQ(test, log_of(), "K");
-	lmm_hooks[LMM_HOOK_DRAIN].alone = false;
+	lmm_hooks[LMM_HOOK_DRAIN].only_ours = false;
 	preempt_enable();
 }
 

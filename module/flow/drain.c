@@ -85,7 +85,7 @@ EXPORT_SYMBOL_LMM(lmm_drain);
  */
 void lmm_drain_by_kernel(struct zone *zone, int count, struct per_cpu_pages *pcp)
 {
-	if (lmm_hook_alone(LMM_HOOK_DRAIN))
+	if (lmm_hook_only_ours(LMM_HOOK_DRAIN))
 		static_call(lmm_orig_drain)(zone, count, pcp, 0);
 	else
 		KCALL(drain)(zone, count, pcp, 0);

@@ -17,12 +17,12 @@
  * before a policy comes on.  The kernel tells nobody when a livepatch is disabled through sysfs or
  * a kprobe is removed.
  *
- * A row is alone while our wrapper is all that there is at its function.  Two callers ask.  What a
- * policy drains goes past the site, and past our wrapper, while drain is alone, and through theirs
- * else (flow/drain.c).  A refill that asks for MIGRATE_CMA runs off the end of the kernel's table
- * of fallbacks when CMA memory is used up, unless our wrapper of find_suitable_fallback() answers.
- * No row is alone from the time before another livepatch is enabled, or before ours is disabled,
- * until a survey finds our livepatch on top.
+ * A row is only ours while our wrapper is all that there is at its function.  Two callers ask.
+ * What a policy drains goes past the site, and past our wrapper, while drain is only ours, and
+ * through theirs else (flow/drain.c).  A refill that asks for MIGRATE_CMA runs off the end of the
+ * kernel's table of fallbacks when CMA memory is used up, unless our wrapper of
+ * find_suitable_fallback() answers.  No row is only ours from the time before another livepatch is
+ * enabled, or before ours is disabled, until a survey finds our livepatch on top.
  *
  * A disabled livepatch can only be enabled again by loading its module anew since
  * 958ef1e39d24 ("livepatch: Simplify API by removing registration step", 5.1).
@@ -150,8 +150,8 @@ static bool livepatch_coming(void)
 }
 
 /*
- * Under klp_mutex.  Whoever enables another livepatch, or disables ours, has no row be alone from
- * before that on, under klp_mutex too; until then the livepatch is seen as coming.
+ * Under klp_mutex.  Whoever enables another livepatch, or disables ours, has no row be only ours
+ * from before that on, under klp_mutex too; until then the livepatch is seen as coming.
  */
 static void covered_note(struct lmm_hook *hook, bool coming)
 {
@@ -160,21 +160,21 @@ static void covered_note(struct lmm_hook *hook, bool coming)
 	spin_lock(&covered_lock);
 	strscpy(hook->covered_by, name ?: "", sizeof(hook->covered_by));
 	spin_unlock(&covered_lock);
-	WRITE_ONCE(hook->alone, !name && !coming &&
+	WRITE_ONCE(hook->only_ours, !name && !coming &&
 		   lmm_klp_state(hook->function) == LMM_KLP_LIVE);
 }
 
 /* Under klp_mutex. */
-static void alone_end(void)
+static void only_ours_end(void)
 {
 	struct lmm_hook *hook;
 	bool any = false;
 
 	lmm_for_each_hook(hook) {
-		any |= hook->alone;
-		WRITE_ONCE(hook->alone, false);
+		any |= hook->only_ours;
+		WRITE_ONCE(hook->only_ours, false);
 	}
-	/* A task that saw a row alone has preemption off until its call has ended. */
+	/* A task that saw a row that is only ours has preemption off until its call has ended. */
 	if (any)
 		synchronize_rcu();
 }
@@ -311,7 +311,7 @@ static int module_notify(struct notifier_block *nb, unsigned long state, void *d
 	if (state == MODULE_STATE_COMING && klp_list) {
 		/* Not killable, as the kernel's own wait, with which the livepatch is enabled. */
 		mutex_lock(klp_lock);
-		alone_end();
+		only_ours_end();
 		mutex_unlock(klp_lock);
 	}
 	lmm_klp_survey();
@@ -332,7 +332,7 @@ static struct notifier_block module_nb = {
 void lmm_klp_changed(bool leaves)
 {
 	if (leaves)
-		alone_end();
+		only_ours_end();
 	tell_changed();
 }
 

@@ -164,7 +164,7 @@ struct lmm_hook_client {
  * @makes_room: the direct call shall not be used any more
  * @covered_by: the livepatch of somebody else's that holds the function, or a word of
  *	klp_conflict.c, or ""
- * @alone: our wrapper is at the function, and nobody else's, now or soon
+ * @only_ours: our wrapper is at the function, and nobody else's, now or soon
  * @available: verified on this kernel
  * @stuck: the row could not be disarmed, and its handler may still be called
  * @lock: held while the kernel is made to call the row, or no longer, which may take long
@@ -196,7 +196,7 @@ struct lmm_hook {
 	bool is_alone;
 	bool makes_room;
 	char covered_by[MODULE_NAME_LEN];
-	bool alone;
+	bool only_ours;
 	bool available;
 	bool stuck;
 	/* Arming and disarming. */
@@ -228,15 +228,15 @@ static inline void lmm_hook_hit(enum lmm_hook_id id)
 }
 
 /**
- * lmm_hook_alone() - does a call of a function run our wrapper, and nobody else's?
+ * lmm_hook_only_ours() - does a call of a function run our wrapper, and nobody else's?
  * @id: the row, of a livepatch
  *
  * Context: any, preemption off; the answer holds until preemption is on.
  * Return: true if so.
  */
-static inline bool lmm_hook_alone(enum lmm_hook_id id)
+static inline bool lmm_hook_only_ours(enum lmm_hook_id id)
 {
-	return READ_ONCE(lmm_hooks[id].alone);
+	return READ_ONCE(lmm_hooks[id].only_ours);
 }
 
 /* table.c */

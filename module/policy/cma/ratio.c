@@ -64,7 +64,7 @@ void cma_on_refill_from(struct lmm_refill *refill)
 
 	if (READ_ONCE(cma.mode) != CMA_MODE_RATIO || refill->migratetype != MIGRATE_MOVABLE ||
 	    !(refill->alloc_flags & LMM_ALLOC_CMA) || !zone_cma_pages(zone) ||
-	    !lmm_hook_alone(LMM_HOOK_FALLBACK))
+	    !lmm_hook_only_ours(LMM_HOOK_FALLBACK))
 		return;
 	cma_view_zone(zone, &view);
 	source = cma_source(&view, ratio);
