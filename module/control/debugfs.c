@@ -4,7 +4,8 @@
  *
  * A row without a write operation makes a 0400 file, which can be read under lockdown.  Every
  * other file is 0600.  Reading waits for nobody: `state` is empty while the policy is switched.
- * debugfs waits for running operations when a file is removed, so every wait is given up before.
+ * debugfs waits for running operations when a file is removed, as after an init that fails, so
+ * every wait is given up before.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

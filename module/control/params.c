@@ -165,25 +165,32 @@ MODULE_PARM_DESC(off, "refuse every policy (default: 0)");
  * livemm.off=1 the policies in the parameters are ignored, right or wrong: livemm.off
  * is for a host that does not boot with these policies.
  *
- * A lease given as a parameter runs from the end of this function on.
+ * A lease given as a parameter runs from before any policy comes on.
  *
  * Context: process, may sleep.
- * Return: 0, or the errno of applying the settings; then no policy is on.
+ * Return: 0, also where somebody switches a policy off meanwhile, and then none is on; or the errno
+ * of applying the settings.
  */
 int lmm_params_apply_boot(char *why)
 {
-	struct lmm_param *param;
+	char *lease = lmm_params[1].boot;
+	char *policies = lmm_params[0].boot;
 	int err = 0;
 
+	if (lease)
+		err = lmm_control_write(NULL, LMM_KEY_LEASE, lease, why);
 	/* Writes of parameters take effect at once from here on, and leave what was given alone. */
 	kernel_param_lock(THIS_MODULE);
 	lmm_stage = LMM_RUNNING;
 	kernel_param_unlock(THIS_MODULE);
-	for (param = lmm_params; param < lmm_params + ARRAY_SIZE(lmm_params) && !err; param++) {
-		if (lmm_off && param->boot && param->key == LMM_ALL_KEYS)
-			pr_notice("off=1: the parameter policies is ignored\n");
-		else if (param->boot)
-			err = lmm_control_write(NULL, param->key, param->boot, why);
+	if (lmm_off && policies)
+		pr_notice("off=1: the parameter policies is ignored\n");
+	else if (policies && !err)
+		err = lmm_control_write(NULL, LMM_ALL_KEYS, policies, why);
+	/* Somebody has switched a policy off meanwhile, or the lease has ended. */
+	if (err == -ECANCELED) {
+		lmm_control_refuse(err, why);
+		return 0;
 	}
 	if (err)
 		lmm_params_close();

@@ -479,7 +479,8 @@ static int lmm_policy_remode(struct lmm_policy *policy, struct lmm_config **want
  *	off
  * @why: reason in words, on failure
  *
- * Switches the policy on, off or to another mode, and publishes.  On failure nothing has changed.
+ * Switches the policy on, off or to another mode, and publishes.  On failure nothing has changed,
+ * but that a policy whose old mode does not come back either is off, with a reason.
  * Settings that are in force already change nothing and succeed.  A policy that requires a
  * livepatch that is not loaded waits afterwards; see lmm_policy_look().
  *

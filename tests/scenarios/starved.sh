@@ -33,11 +33,20 @@ readable() {
 
 # In the background: the shell becomes the program.
 spin() { exec taskset -c 1 "$@" sh -c 'while :; do :; done'; }
+# spinner_start [FILE]: at once, or once there is the file.
 spinner_start() {
 	spin nice &
 	starved=$!
-	spin chrt -f 50 &
+	if [ -z "${1:-}" ]; then
+		spin chrt -f 50 &
+	else
+		spin sh -c 'until [ -e "$1" ]; do :; done; shift; exec "$@"' sh "$1" chrt -f 50 &
+	fi
 	spinner=$!
+	[ -z "${1:-}" ] || return 0
+	spinner_spins
+}
+spinner_spins() {
 	# On its CPU, and realtime.
 	need wait_for 20 grep -q '^policy.*: *1$' "/proc/$spinner/sched"
 	ran=$(awk '{ print $14 }' "/proc/$starved/stat")
@@ -99,4 +108,23 @@ remover=$!
 	"dmesg | grep -q 'livemm: zonelock has been leaving for .* waits for the kernel at hook'"
 spinner_end
 check "the unload ends with the program" klp_wait dead "$remover"
+
+if [ "$LMM_KERNEL" = 6.1 ]; then
+	# Parameters can be written while the loader's own policies come on. A module that is loaded
+	# beside the program would wait for the program before its init.
+	spinner_start "$LMM_PARAMS/lease"
+	lmm_load "policies=numa:enabled=1" "lease=600" &
+	loader=$!
+	need wait_for 60 test -e "$LMM_PARAMS/lease"
+	spinner_spins
+	check "a lease is written meanwhile" wait_for 20 write_to "$LMM_PARAMS/lease" 60
+	check "numa goes off meanwhile" write_to "$LMM_PARAMS/policies" "numa:enabled=0"
+	spinner_end
+	check "livemm is loaded all the same" klp_wait dead "$loader"
+	lease=$(cat "$LMM_PARAMS/lease")
+	check "the later lease counts: $lease" test "$lease" -ge 1 -a "$lease" -le 60
+	check "numa is off" policy_is numa off
+	same "and why is known" "$(cat "$LMM_PARAMS/last_error")" \
+		"numa/enabled: 1: switched off meanwhile"
+fi
 check "unloads" lmm_unload
