@@ -25,10 +25,7 @@ LAYERS = {"compat": 0, "base": 1, "hook": 2, "flow": 3, "control": 4, "policy/co
 WRAPPERS = ("hook/klp_fallback", "hook/klp_giveback", "hook/klp_lists")
 POLICY_LAYER = 5
 #: Circles of calls that there still are, and why.  The list only becomes shorter.
-KNOWN: dict[frozenset[str], str] = {
-    frozenset({"hook/klp_client", "hook/klp_conflict"}):
-        "a livepatch of ours is refused above another's, and another's is told from ours",
-}
+KNOWN: dict[frozenset[str], str] = {}
 # Functions that the kernel's macros make.
 MADE = re.compile(r"^(?:__|trace_|perf_trace_|trace_event_|init_module|cleanup_module)")
 # Parts that are files of module/ itself; every other file there is of the part "base".

@@ -39,7 +39,6 @@
  * @patch: the module's livepatch, from the module's init on; NULL: not loaded
  * @has: the subset of @functions in @patch
  * @state: what the kernel has told of @patch: coming, live, or disabled by somebody (dead)
- * @replaced: a cumulative livepatch is about to replace @patch, at the last survey
  * @to_ask: modprobe is to be asked for the module, when no other one is on its way
  * @asked: modprobe was asked, and the module's init has not begun
  * @refused: how often the kernel has refused the module since somebody wanted it
@@ -53,7 +52,6 @@ struct lmm_livepatch {
 	struct klp_patch *patch;
 	u32 has;
 	enum lmm_klp_state state;
-	bool replaced;
 	bool to_ask;
 	bool asked;
 	unsigned int refused;
@@ -148,22 +146,22 @@ void lmm_klp_exit(void)
 	cancel_delayed_work_sync(&ask_work);
 }
 
-/**
- * lmm_klp_is_ours() - is a module a livepatch of livemm?
- * @name: name of the module
- *
- * Context: any.
- * Return: true if so.
- */
-bool lmm_klp_is_ours(const char *name)
+/* Was a cumulative livepatch about to replace ours, at the last survey? */
+static bool is_replaced(const struct lmm_livepatch *lp)
 {
-	return livepatch_named(name);
+	const struct lmm_hook *hook;
+
+	lmm_for_each_hook(hook)
+		if (hook->mech == LMM_MECH_LIVEPATCH && lp->has & BIT(hook->function) &&
+		    READ_ONCE(hook->replaced))
+			return true;
+	return false;
 }
 
 /* Under livepatch_lock.  A cumulative livepatch of somebody else's tells nobody. */
 static enum lmm_klp_state state_of(const struct lmm_livepatch *lp, u32 functions)
 {
-	if (lp->replaced || (lp->state == LMM_KLP_LIVE && !READ_ONCE(lp->patch->enabled)))
+	if (is_replaced(lp) || (lp->state == LMM_KLP_LIVE && !READ_ONCE(lp->patch->enabled)))
 		return LMM_KLP_DEAD;
 	if (lp->patch && lp->state != LMM_KLP_DEAD && functions & ~lp->has)
 		return LMM_KLP_LACKING;
@@ -288,7 +286,7 @@ static int await(struct lmm_livepatch *lp, u32 functions, enum lmm_klp_wish wish
 		return wish == LMM_KLP_STILL ? -EINPROGRESS : -EBUSY;
 	default:
 		scnprintf(why, len, "livepatch %s was %s; unload it (rmmod) and try again",
-			  lp->module, lp->replaced ? "replaced" : "disabled or replaced");
+			  lp->module, is_replaced(lp) ? "replaced" : "disabled or replaced");
 		return -EBUSY;
 	}
 }
@@ -325,22 +323,6 @@ int lmm_klp_await(u32 functions, enum lmm_klp_wish wish, char *why, size_t len)
 	}
 	spin_unlock(&livepatch_lock);
 	return err;
-}
-
-/**
- * lmm_klp_mark() - note which livepatches somebody else's is about to replace
- * @replaced: BIT(enum lmm_klp_function) of each function that somebody replaces ours of
- *
- * Context: process, under the kernel's klp_mutex.
- */
-void lmm_klp_mark(u32 replaced)
-{
-	struct lmm_livepatch *lp;
-
-	spin_lock(&livepatch_lock);
-	for_each_livepatch(lp)
-		lp->replaced = lp->patch && lp->has & replaced;
-	spin_unlock(&livepatch_lock);
 }
 
 static void livepatch_set(const struct klp_object *obj, bool live)
@@ -416,7 +398,7 @@ static void livepatch_go(struct lmm_livepatch *lp, int err)
 	spin_lock(&livepatch_lock);
 	lp->patch = NULL;
 	lp->state = LMM_KLP_ABSENT;
-	lp->replaced = false;
+	lp->has = 0;
 	lp->asked = false;
 	lp->err = err;
 	lp->refused += !!err;

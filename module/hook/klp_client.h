@@ -5,6 +5,7 @@
 #ifndef LIVEMM_HOOK_KLP_CLIENT_H
 #define LIVEMM_HOOK_KLP_CLIENT_H
 
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include "klp_link.h"
@@ -42,14 +43,24 @@ enum lmm_klp_wish {
 	LMM_KLP_WANTED,
 };
 
+/**
+ * lmm_klp_is_ours() - is a module a livepatch of livemm?
+ * @name: name of the module
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+static inline bool lmm_klp_is_ours(const char *name)
+{
+	return str_has_prefix(name, "livemm_klp_");
+}
+
 /* klp_client.c */
 void lmm_klp_init(void);
 void lmm_klp_exit(void);
-bool lmm_klp_is_ours(const char *name);
 enum lmm_klp_state lmm_klp_state(enum lmm_klp_function function);
 const char *lmm_klp_module(enum lmm_klp_function function);
 int lmm_klp_await(u32 functions, enum lmm_klp_wish wish, char *why, size_t len);
-void lmm_klp_mark(u32 replaced);
 
 /* klp_conflict.c */
 void lmm_klp_survey(void);

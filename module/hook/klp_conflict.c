@@ -68,17 +68,17 @@ static struct list_head *module_list;
 static bool sees_kprobes;
 
 /*
- * The livepatch of somebody else's that holds a function, or with @nop is about to replace our
- * livepatch of the function, or NULL; under klp_mutex.
+ * A livepatch that holds a function, or with @nop is about to take the livepatch off that does, or
+ * NULL; of ours or of somebody else's, under klp_mutex.
  */
-static struct klp_patch *others_patch(const char *symbol, bool nop)
+static struct klp_patch *patch_with(const char *symbol, bool ours, bool nop)
 {
 	struct klp_patch *patch;
 	struct klp_object *obj;
 	struct klp_func *func;
 
 	list_for_each_entry(patch, klp_list, list) {
-		if (lmm_klp_is_ours(patch->mod->name))
+		if (lmm_klp_is_ours(patch->mod->name) != ours)
 			continue;
 		klp_for_each_object(patch, obj) {
 			if (obj->name)
@@ -108,24 +108,6 @@ static bool post_handled(const struct lmm_hook *hook)
 	return found;
 }
 
-/* Is our wrapper at the function, or about to be? */
-static bool is_wrapped(const struct lmm_hook *hook)
-{
-	enum lmm_klp_state state = lmm_klp_state(hook->function);
-
-	return state == LMM_KLP_COMING || state == LMM_KLP_LIVE;
-}
-
-/* What covers a function, or NULL; under klp_mutex. */
-static const char *covering(const struct lmm_hook *hook)
-{
-	const struct klp_patch *patch = others_patch(hook->symbol, false);
-
-	if (patch)
-		return patch->mod->name;
-	return !is_wrapped(hook) && post_handled(hook) ? BY_KPROBE : NULL;
-}
-
 /* A livepatch, of ours or of others, whose module is in a state, or NULL; under RCU. */
 static const struct module *livepatch_in(enum module_state state, bool ours)
 {
@@ -153,15 +135,20 @@ static bool livepatch_coming(void)
  * Under klp_mutex.  Whoever enables another livepatch, or disables ours, has no row be only ours
  * from before that on, under klp_mutex too; until then the livepatch is seen as coming.
  */
-static void covered_note(struct lmm_hook *hook, bool coming)
+static void survey_row(struct lmm_hook *hook, bool coming)
 {
-	const char *name = covering(hook);
+	const struct klp_patch *theirs = patch_with(hook->symbol, false, false);
+	const struct klp_patch *ours = patch_with(hook->symbol, true, false);
+	bool wrapped = ours && ours->enabled;
+	const char *name = theirs ? theirs->mod->name :
+			   !wrapped && post_handled(hook) ? BY_KPROBE : "";
 
 	spin_lock(&covered_lock);
-	strscpy(hook->covered_by, name ?: "", sizeof(hook->covered_by));
+	strscpy(hook->covered_by, name, sizeof(hook->covered_by));
 	spin_unlock(&covered_lock);
-	WRITE_ONCE(hook->only_ours, !name && !coming &&
-		   lmm_klp_state(hook->function) == LMM_KLP_LIVE);
+	WRITE_ONCE(hook->replaced, !!patch_with(hook->symbol, false, true));
+	WRITE_ONCE(hook->only_ours, wrapped && !name[0] && !coming && !hook->replaced &&
+		   klp_transition && READ_ONCE(*klp_transition) != ours);
 }
 
 /* Under klp_mutex. */
@@ -201,7 +188,6 @@ static void transition_note(void)
 void lmm_klp_survey(void)
 {
 	struct lmm_hook *hook;
-	u32 replaced = 0;
 	bool coming;
 
 	if (!klp_list)
@@ -210,15 +196,11 @@ void lmm_klp_survey(void)
 		tell_changed();
 		return;
 	}
-	lmm_for_each_hook(hook)
-		if (hook->mech == LMM_MECH_LIVEPATCH && others_patch(hook->symbol, true))
-			replaced |= BIT(hook->function);
-	lmm_klp_mark(replaced);
 	transition_note();
 	coming = livepatch_coming();
 	lmm_for_each_hook(hook)
 		if (hook->mech == LMM_MECH_LIVEPATCH && hook->available)
-			covered_note(hook, coming);
+			survey_row(hook, coming);
 	mutex_unlock(klp_lock);
 }
 EXPORT_SYMBOL_LMM(lmm_klp_survey);
@@ -292,7 +274,7 @@ int lmm_klp_may_patch(struct klp_object *obj)
 		return -EOPNOTSUPP;
 	}
 	for (func = obj->funcs; func->old_name; func++) {
-		patch = others_patch(func->old_name, false);
+		patch = patch_with(func->old_name, false, false);
 		if (!patch)
 			continue;
 		pr_err("livepatch %s holds %s; disable that first\n", patch->mod->name,

@@ -164,6 +164,7 @@ struct lmm_hook_client {
  * @makes_room: the direct call shall not be used any more
  * @covered_by: the livepatch of somebody else's that holds the function, or a word of
  *	klp_conflict.c, or ""
+ * @replaced: a cumulative livepatch of somebody else's is about to take our wrapper off
  * @only_ours: our wrapper is at the function, and nobody else's, now or soon
  * @available: verified on this kernel
  * @stuck: the row could not be disarmed, and its handler may still be called
@@ -175,7 +176,7 @@ struct lmm_hook_client {
  *
  * Members up to @align are constant, but for @handler, which flow/ or a client sets where the table
  * has none.  Members from @kp to @makes_room, and from @stuck on, are written under @lock only;
- * @covered_by and @alone under locks of klp_conflict.c.
+ * @covered_by, @replaced and @only_ours under locks of klp_conflict.c.
  */
 struct lmm_hook {
 	const char *name;
@@ -196,6 +197,7 @@ struct lmm_hook {
 	bool is_alone;
 	bool makes_room;
 	char covered_by[MODULE_NAME_LEN];
+	bool replaced;
 	bool only_ours;
 	bool available;
 	bool stuck;
