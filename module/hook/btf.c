@@ -123,11 +123,6 @@ static int prototype_print(const struct btf_type *proto, const char *pointer, ch
 
 		if (i)
 			used += scnprintf(buf + used, len - used, ", ");
-		/* A nameless void at the end is how BTF writes "...". */
-		if (i == nr - 1 && !param[i].type && !param[i].name_off) {
-			used += scnprintf(buf + used, len - used, "...");
-			continue;
-		}
 		used += type_print(param[i].type, buf + used, len - used, depth);
 		if (name && *name)
 			used += scnprintf(buf + used, len - used, "%s%s",

@@ -26,6 +26,7 @@
 
 #include "compat/compat.h"
 #include "entry.h"
+#include "symbols.h"
 #include "table.h"
 
 /* Number of tasks in make_rooms(); a task may sleep there. */
@@ -83,7 +84,8 @@ int lmm_direct_arm(struct lmm_hook *hook)
 	/* Absent from some kernels. */
 	const struct lmm_hook *links = &lmm_hooks[LMM_HOOK_BPF_LINKS];
 	bool told = !hook->shared || !IS_ENABLED(CONFIG_BPF_JIT) ||
-		    (lmm_hooks[LMM_HOOK_BPF_LINK].armed && (links->armed || !links->addr));
+		    (lmm_hooks[LMM_HOOK_BPF_LINK].armed &&
+		     (links->armed || !lmm_symbol_count(links->symbol)));
 	int err = -EBUSY;
 
 	if (told && !hook->makes_room)
