@@ -59,6 +59,8 @@ EMULATIONS = {SINGLE: [SINGLE], PARALLEL: [PARALLEL], "both": [SINGLE, PARALLEL]
 # What scenarios need built besides: the kernel's own tests; modules that must be refused, which
 # --build and the stage `modules` of make check build.
 PROGRAM_SETS = ["kernel_tests", "variants"]
+# Hooks run where a task may be preempted, as on any kernel from 7.0 on.
+PREEMPTIBLE = "preempt=full"
 # Runs the scenarios of a shared guest.
 SHARED_GUEST = ROOT / "tests/shared_guest.sh"
 _HEADER = re.compile(
@@ -166,7 +168,7 @@ def guest_for(scenario: Scenario, image: Image, emulation: str, soak: bool = Fal
         nodes=scenario.nodes,
         slow=scenario.slow,
         dimm=scenario.dimm,
-        kargs=scenario.args,
+        kargs=[*scenario.args, *([PREEMPTIBLE] if emulation == PARALLEL else [])],
         emulation=emulation,
         balloon=scenario.balloon,
         qemu=["-icount", f"shift={scenario.shift},sleep=on"] if counted else [],
@@ -347,6 +349,9 @@ def main() -> int:
                         help="more rounds and steps, and every kernel of a scenario")
     parser.add_argument("--emulation", choices=EMULATIONS,
                         help="where there is no KVM, whatever the heads of scenarios say")
+    parser.add_argument("--preempt", action="store_true",
+                        help=f"boot every guest with {PREEMPTIBLE}, as those of parallel "
+                             "emulation always are")
     parser.add_argument("--build", action="store_true",
                         help="build the modules for the kernels of these scenarios first")
     parser.add_argument("--again", type=int, default=0, metavar="N",
@@ -362,6 +367,8 @@ def main() -> int:
         scenario.kernels += scenario.named
     for scenario in scenarios if args.emulation else []:
         scenario.emulation, scenario.emulated = args.emulation, []
+    for scenario in scenarios if args.preempt else []:
+        scenario.args.append(PREEMPTIBLE)
     if args.kernel:
         found = {image.name: image for name in args.kernel for image in images(name)[:1]}
     else:

@@ -31,7 +31,7 @@ from guests.kernels import DEBUG, Image, images, load, with_checkers
 from guests.report import BUILD, ROOT, Stage, ToolError, main_guard, say
 from guests.verdict import Verdict
 from tests import tables
-from tests.run import build_for, build_programs, count, have
+from tests.run import PREEMPTIBLE, build_for, build_programs, count, have
 from tests.torture import base, faults, program, steps
 from tests.torture.program import Program
 
@@ -60,7 +60,8 @@ FAULT_SEEDS = (4, 2, 9, 11)
 # off, or in the work before.
 FAULT_PHASES = 8
 FAULT_STEPS = {True: 25, False: 100}
-# Of the guests of `make check`; fewer on kernels with checkers.
+# Of the guests of `make check`: all policies, preemptible; fewer steps on kernels with checkers.
+CHECK_SEED = 6
 CHECK_STEPS = {True: 30, False: 60}
 # The OOM killer prints a call trace, and a guest that is short of memory says so.
 ALLOWED = [r"\bCall Trace:"]
@@ -124,6 +125,11 @@ def shape(seed: int) -> tuple[int, int]:
     return SHAPES[seed // 2 % len(SHAPES)]
 
 
+def preemption(seed: int) -> list[str]:
+    """What the kernel's command line says of preemption: four seeds not, four fully."""
+    return [PREEMPTIBLE] if seed // 4 % 2 else []
+
+
 def guest_of(wanted: Program, emulation: str, name: str = "", seconds: float = 0) -> Guest:
     """The guest of a program, which is written where the guest finds it.
 
@@ -135,8 +141,8 @@ def guest_of(wanted: Program, emulation: str, name: str = "", seconds: float = 0
     path.write_text(wanted.dump(), encoding="utf-8")
     image = images(wanted.kernel)[0]
     return Guest(name=name, image=image, script=SCRIPT, cpus=wanted.cpus, nodes=wanted.nodes,
-                 memory=MEMORY, kargs=reserve(image), emulation=emulation,
-                 timeout=TIMEOUT, allowed=ALLOWED,
+                 memory=MEMORY, kargs=[*reserve(image), *preemption(wanted.seed)],
+                 emulation=emulation, timeout=TIMEOUT, allowed=ALLOWED,
                  env={"LMM_PROGRAM": str(path), "LMM_SECONDS": f"{seconds:.0f}"})
 
 
@@ -342,7 +348,8 @@ def check_programs(found: Sequence[Image]) -> Iterator[Program]:
     for path in sorted(KEPT.glob("*.program")):
         yield read_program(path)
     for image in found:
-        yield draw(image, 2, *SHAPES[image.debug], phases=2, most=CHECK_STEPS[image.debug])
+        yield draw(image, CHECK_SEED, *SHAPES[image.debug], phases=2,
+                   most=CHECK_STEPS[image.debug])
 
 
 def arguments() -> argparse.Namespace:
