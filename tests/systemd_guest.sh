@@ -167,6 +167,19 @@ export_timer() {
 	check "and are written again and again" wait_for $soon_s inode_is_not $metrics "$first"
 }
 
+# A service that loads a livepatch at boot, and takes its time.
+livepatch_service() {
+	cat >/etc/systemd/system/kpatch.service <<-END
+		[Service]
+		Type=oneshot
+		RemainAfterExit=yes
+		ExecStart=/bin/sleep 5
+		[Install]
+		WantedBy=multi-user.target
+	END
+	need systemctl -q enable kpatch.service
+}
+
 fresh() {
 	shipped
 	bad_profiles
@@ -174,11 +187,16 @@ fresh() {
 	way_out
 	modprobe_d
 	export_timer
+	livepatch_service
 	need systemctl start $profile
 	ended 0 systemctl reboot
 }
 
 applied_again() {
+	ended=$(prop kpatch.service ExecMainExitTimestampMonotonic)
+	check "the profile waits for a service that loads livepatches" \
+		test "$ended" -gt 0 -a "$(prop $profile ExecMainStartTimestampMonotonic)" -ge "$ended"
+	need systemctl -q disable kpatch.service
 	check "its shutdown had switched off" log_has -1 $profile "pcp/enabled: 1 -> 0"
 	same "the unit is active" "$(prop $profile ActiveState)" active
 	check "the profile is applied again" pcp_is 1
