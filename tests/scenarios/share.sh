@@ -7,9 +7,9 @@
 # timeout: 2400
 # args: transparent_hugepage=never
 #
-# Other tools put a livepatch, a kprobe and BPF programs (entry, exit) on each function that
-# policies hook by a direct call: before our policies come on, and after. In make soak these tools
-# are return probes, a kprobe with a post_handler, the tracers function and function_graph, and
+# Other tools put a livepatch, a kprobe, an fprobe and BPF programs (entry, exit) on each function
+# that policies hook by a direct call: before our policies come on, and after. In make soak these
+# tools are return probes, a kprobe with a post_handler, the tracers function and function_graph, and
 # kprobes of BPF as well. All but the livepatch and the post_handler also go on a function that our
 # livepatch wraps. Each tool's hook loads, counts and unloads, and our own hooks count on meanwhile.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
@@ -131,6 +131,34 @@ kprobe_count() {
 }
 kprobe_off() { echo 0 >"$EVENTS/events/lmm/enable" && : >"$EVENTS/kprobe_events"; }
 
+# Of an event of the kernel's own, the way of BPF's kprobe.multi; 6.1 has none.
+fprobes=
+! grep -q '^[[:space:]]*f\[:' "$EVENTS/README" || fprobes=fprobe
+fprobe_on() {
+	for _name in $(echo "$1" | tr , ' '); do
+		echo "f:lmm/in_$_name $_name" >>"$EVENTS/dynamic_events" || return 1
+		! returns_of "$_name" ||
+			echo "f:lmm/out_$_name $_name%return" >>"$EVENTS/dynamic_events" || return 1
+	done
+	for _event in "$EVENTS"/events/lmm/*/trigger; do
+		echo hist:keys=common_cpu >"$_event" || return 1
+	done
+}
+# The smallest of the hits at entry and at return.
+fprobe_count() {
+	_name=$(echo "$1" | cut -d, -f"$2")
+	cat "$EVENTS"/events/lmm/*_"$_name"/hist | awk '$1 == "Hits:" {
+			if (least == "" || $2 < least) least = $2
+		}
+		END { print least + 0 }'
+}
+fprobe_off() {
+	for _event in "$EVENTS"/events/lmm/*/trigger; do
+		echo '!hist:keys=common_cpu' >"$_event" || return 1
+	done
+	: >"$EVENTS/dynamic_events"
+}
+
 post_on() { insmod "$LMM_MODDIR/lmm_probe.ko" function="$1" post=1; }
 post_count() { cut -d, -f"$2" /sys/module/lmm_probe/parameters/hits; }
 post_off() { rmmod lmm_probe; }
@@ -216,7 +244,7 @@ theirs_load() {
 # emulated takes a minute to start.
 after() {
 	ours_on "after"
-	for kind in patch kprobe $(soaked "" "post function graph"); do
+	for kind in patch kprobe $fprobes $(soaked "" "post function graph"); do
 		each=$(targets "$kind")
 		for function in $(soaked "$each" "$(echo "$each" | tr , ' ')"); do
 			name="ours, then their $kind of $function"
@@ -268,7 +296,7 @@ returns_with() {
 }
 
 before() {
-	for kind in patch kprobe $(soaked "" "post function graph bpf"); do
+	for kind in patch kprobe $fprobes $(soaked "" "post function graph bpf"); do
 		name="their $kind, then ours"
 		each=$(targets "$kind")
 		theirs_load "$name: it loads" "$kind" "$each" || continue
