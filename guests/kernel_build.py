@@ -109,7 +109,11 @@ def alone(tree: Path) -> Iterator[None]:
     """One build at a time; whoever comes second finds it done."""
     tree.parent.mkdir(parents=True, exist_ok=True)
     with (tree.parent / ".lock").open("w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"     {tree.parent.name} kernel: waiting for another build of it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 

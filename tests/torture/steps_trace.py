@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import shutil
 import threading
 import time
@@ -33,12 +34,19 @@ from tests.torture.base import (
 
 TRACING = Path("/sys/kernel/tracing")
 PROBES = TRACING / "kprobe_events"
-# Of module/hook/rows.h: wrapped, called directly, or probed.  No kernel has all of them.
-HOOKED = ["free_pcppages_bulk", "rmqueue_bulk", "drain_pages_zone", "__drain_all_pages",
-          "drain_all_pages", "compact_zone", "change_prot_numa", "find_suitable_fallback",
-          "get_page_from_freelist", "bdev_getblk", "__getblk_gfp", "task_numa_fault",
-          "bpf_trampoline_link_prog", "wakeup_kswapd", "zone_set_pageset_high_and_batch",
-          "exit_mmap", "task_numa_work"]
+
+
+def hooked() -> list[str]:
+    """Functions of rows.h that are wrapped, called directly, or probed; no kernel has them all."""
+    rows = (Path(__file__).parents[2] / "module/hook/rows.h").read_text(encoding="utf-8")
+    first = re.findall(r"^(?:LIVEPATCH(?:_OR)?\(\w+, |(?:DIRECT|KPROBE)\()(\w+), \w+, (\w+),", rows,
+                       re.MULTILINE)
+    second = re.findall(r"^OR\(\d, (\w+), \w+, (\w+),", rows, re.MULTILINE)
+    ids = {row for row, _ in first}
+    return list(dict.fromkeys(name for row, name in [*first, *second] if row in ids))
+
+
+HOOKED = hooked()
 REFUSALS = KERNEL_REFUSALS | {errno.EEXIST, errno.ENOTSUP}
 # Only one may use what the kernel has once.
 top_level = threading.Lock()
