@@ -43,7 +43,8 @@ static unsigned long asked_blocks;
 static int asked_type, asked_pindex;
 static struct lmm_refill ended_refill;
 static struct lmm_drain ended_drain;
-static struct zone flow_zone;
+static struct pglist_data flow_node;
+static struct zone *const flow_zone = &flow_node.node_zones[ZONE_NORMAL];
 static struct per_cpu_pages flow_pages;
 
 static int kernel_refill(struct zone *zone, unsigned int order, unsigned long blocks,
@@ -157,7 +158,12 @@ static const struct lmm_events events_b = {
 	.kswapd_woken = woken_b,
 };
 
-static const struct lmm_events events_c = { .kswapd_woken = woken_c };
+static void lacks_c(struct zone *zone, unsigned int order, bool huge)
+{
+	flow_note(zone != flow_zone ? '?' : order ? 'B' : 'P');
+}
+
+static const struct lmm_events events_c = { .kswapd_woken = woken_c, .zone_lacks = lacks_c };
 
 static const char *log_of(void)
 {
@@ -171,7 +177,7 @@ static const char *log_of(void)
 /* A request for a block of order 3 wakes kswapd. */
 static const char *wake(void)
 {
-	on_wake_kswapd(NULL, &(struct pt_regs){ .dx = 3 });
+	on_wake_kswapd(NULL, &(struct pt_regs){ .di = (unsigned long)flow_zone, .dx = 3 });
 	return log_of();
 }
 
@@ -182,7 +188,7 @@ static int flow_refill(unsigned int order)
 	int got;
 
 	preempt_disable();
-	got = lmm_refill(&flow_zone, order, 7, &list, MIGRATE_MOVABLE, 5);
+	got = lmm_refill(flow_zone, order, 7, &list, MIGRATE_MOVABLE, 5);
 	preempt_enable();
 	return got;
 }
@@ -190,20 +196,21 @@ static int flow_refill(unsigned int order)
 static void flow_drain(int count)
 {
 	preempt_disable();
-	lmm_drain(&flow_zone, count, &flow_pages, 1, 0);
+	lmm_drain(flow_zone, count, &flow_pages, 1, 0);
 	preempt_enable();
 }
 
 static int flow_init(struct kunit *test)
 {
 	lmm_hook_hits = __alloc_percpu(LMM_NR_HOOKS * sizeof(u64), sizeof(u64));
-	flow_zone.zone_pgdat = NODE_DATA(0);
-	flow_zone.per_cpu_pageset = alloc_percpu(struct per_cpu_pages);
-	if (!lmm_hook_hits || !flow_zone.per_cpu_pageset)
+	flow_zone->zone_pgdat = &flow_node;
+	flow_zone->per_cpu_pageset = alloc_percpu(struct per_cpu_pages);
+	if (!lmm_hook_hits || !flow_zone->per_cpu_pageset)
 		return -ENOMEM;
 	memset(&flow_does, 0, sizeof(flow_does));
 	memset(&ended_drain, 0, sizeof(ended_drain));
 	memset(flow_log, 0, sizeof(flow_log));
+	flow_zone->present_pages = 0;
 	flow_pages.count = 1000;
 	static_call_update(lmm_orig_refill, kernel_refill);
 	static_call_update(lmm_orig_drain, kernel_drain);
@@ -219,7 +226,7 @@ static void flow_exit(struct kunit *test)
 		lmm_events_stop(id);
 		lmm_events_unregister(id);
 	}
-	free_percpu(flow_zone.per_cpu_pageset);
+	free_percpu(flow_zone->per_cpu_pageset);
 	free_percpu(lmm_hook_hits);
 }
 
@@ -246,6 +253,28 @@ static void a_list_of_policies_is_told_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lmm_counter_read(lmm_hook_hits, LMM_HOOK_WAKE_KSWAPD), 5ULL);
 }
 
+/* Of the zones that a request may use, those that lack its block, or pages. */
+static void zones_that_lack_are_told(struct kunit *test)
+{
+	struct free_area *area = &flow_zone->free_area[3];
+	LIST_HEAD(block);
+	unsigned int i, type;
+
+	flow_zone[1].present_pages = 1000;
+	flow_zone->present_pages = 1000;
+	flow_zone->_watermark[WMARK_HIGH] = 100;
+	for (i = 0; i < ARRAY_SIZE(flow_zone->free_area); i++)
+		for (type = 0; type < MIGRATE_TYPES; type++)
+			INIT_LIST_HEAD(&flow_zone->free_area[i].free_list[type]);
+	KUNIT_ASSERT_EQ(test, lmm_events_register(3, &events_c), 0);
+	lmm_events_start(3);
+	KUNIT_EXPECT_STREQ(test, wake(), "cB");
+	list_add(&block, &area->free_list[MIGRATE_MOVABLE]);
+	KUNIT_EXPECT_STREQ(test, wake(), "cP");
+	atomic_long_set(&flow_zone->vm_stat[NR_FREE_PAGES], 100);
+	KUNIT_EXPECT_STREQ(test, wake(), "c");
+}
+
 /* Two policies that handle one event would fill a list twice. */
 static void an_event_has_one_place(struct kunit *test)
 {
@@ -265,7 +294,7 @@ static void a_refill_is_shown_in_order(struct kunit *test)
 	both_start();
 	KUNIT_EXPECT_EQ(test, flow_refill(0), 70);
 	KUNIT_EXPECT_STREQ(test, log_of(), IS_ENABLED(CONFIG_CMA) ? "szpfKe" : "szpKe");
-	KUNIT_EXPECT_EQ(test, ended_refill.slot, lmm_zone_slot(&flow_zone));
+	KUNIT_EXPECT_EQ(test, ended_refill.slot, lmm_zone_slot(flow_zone));
 	KUNIT_EXPECT_EQ(test, ended_refill.got, 70);
 	KUNIT_EXPECT_FALSE(test, ended_refill.stocked);
 	/* Larger blocks are not split. */
@@ -373,9 +402,9 @@ static void a_policy_drains_by_another(struct kunit *test)
 {
 	flow_does.store = 40;
 	preempt_disable();
-	KUNIT_EXPECT_EQ(test, lmm_drain_down(&flow_zone, &flow_pages, 500), 0);
+	KUNIT_EXPECT_EQ(test, lmm_drain_down(flow_zone, &flow_pages, 500), 0);
 	both_start();
-	KUNIT_EXPECT_EQ(test, lmm_drain_down(&flow_zone, &flow_pages, 500), 40);
+	KUNIT_EXPECT_EQ(test, lmm_drain_down(flow_zone, &flow_pages, 500), 40);
 	preempt_enable();
 	KUNIT_EXPECT_STREQ(test, log_of(), "d");
 }
@@ -385,10 +414,10 @@ static void a_policy_drains_past_our_wrapper_alone(struct kunit *test)
 {
 	both_start();
 	preempt_disable();
-	lmm_drain_by_kernel(&flow_zone, 10, &flow_pages);
+	lmm_drain_by_kernel(flow_zone, 10, &flow_pages);
 	KUNIT_EXPECT_STREQ(test, log_of(), "E");
 	lmm_hooks[LMM_HOOK_DRAIN].only_ours = true;
-	lmm_drain_by_kernel(&flow_zone, 10, &flow_pages);
+	lmm_drain_by_kernel(flow_zone, 10, &flow_pages);
 	KUNIT_EXPECT_STREQ(test, log_of(), "K");
 	lmm_hooks[LMM_HOOK_DRAIN].only_ours = false;
 	preempt_enable();
@@ -474,6 +503,7 @@ static void every_event_has_a_row(struct kunit *test)
 
 static struct kunit_case flow_cases[] = {
 	KUNIT_CASE(a_list_of_policies_is_told_in_order),
+	KUNIT_CASE(zones_that_lack_are_told),
 	KUNIT_CASE(an_event_has_one_place),
 	KUNIT_CASE(a_refill_is_shown_in_order),
 	KUNIT_CASE(a_list_that_a_policy_fills_asks_no_buddy),

@@ -31,7 +31,6 @@ CHECKPATCH_RELAXED = {
     "module/flow/": _TABLES,
     "module/control/switch.h": "MACRO_ARG_REUSE",
     "module/livemm.h": "MACRO_ARG_REUSE",
-    "module/policy/common/zones.h": _TABLES,
     "module/policy/common/move.h": _TABLES,
     "module/record/trace.h": _TABLES,
     **{f"module/policy/{policy}/knobs.h": _TABLES for policy in policies()},

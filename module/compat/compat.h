@@ -343,6 +343,21 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #endif
 
 /*
+ * Pages that only atomic requests of a high order may use: the free pages of the blocks that are
+ * kept for these; before, all pages of these blocks.
+ * Upstream c928807f6f6b ("mm/page_alloc: keep track of free highatomic"), 6.13, and 6.12 by way of
+ * stable.
+ */
+static inline unsigned long lmm_zone_highatomic(const struct zone *zone)
+{
+#if LMM_HAS_FREE_HIGHATOMIC
+	return READ_ONCE(zone->nr_free_highatomic);
+#else
+	return READ_ONCE(zone->nr_reserved_highatomic);
+#endif
+}
+
+/*
  * The low bits of a page's mapping that are flags.
  * Upstream df25569d401e ("mm: rename PAGE_MAPPING_* to FOLIO_MAPPING_*"), 6.17.
  */

@@ -33,7 +33,7 @@
 	EVENT(fallback)		\
 	EVENT(hint_fault)	\
 	LISTED(kswapd_woken)	\
-	LISTED(huge_wanted)
+	LISTED(zone_lacks)
 
 #define EVENT_ID(event)		EVENT_##event,
 #define EVENT_NONE(event)

@@ -20,7 +20,7 @@ struct lmm_refill;
  * struct lmm_events - what a policy wants to be told, and asked
  *
  * A policy sets the members that it handles.  Events reach a policy from lmm_events_start() to
- * lmm_events_stop().  One policy handles an event, but for @kswapd_woken and @huge_wanted, which
+ * lmm_events_stop().  One policy handles an event, but for @kswapd_woken and @zone_lacks, which
  * reach each policy that handles them, in the order in which policies were registered.  An event is
  * reported while a policy subscribes to the hook that is named with the event.
  *
@@ -114,10 +114,13 @@ struct lmm_events {
 	void (*kswapd_woken)(struct zone *zone, unsigned int order);
 
 	/**
-	 * @huge_wanted: this thread is about to allocate a huge page.  Process, no lock of the
-	 * allocator's held.  Hook: huge_wanted.
+	 * @zone_lacks: pages that are kept from the buddy are wanted in @zone.  With @order 0 it is
+	 * short of pages; else it has no free block of that order, or with @huge few for the huge
+	 * page that this thread is about to allocate.  Told of each such zone of a node that a
+	 * request may use, and has woken kswapd of; with @huge, of this thread's node.  No lock of
+	 * the allocator's held.  Hooks: wake_kswapd, huge_wanted.
 	 */
-	void (*huge_wanted)(void);
+	void (*zone_lacks)(struct zone *zone, unsigned int order, bool huge);
 };
 
 /**

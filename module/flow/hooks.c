@@ -20,6 +20,7 @@
 #include "events.h"
 #include "hook/entry.h"
 #include "slot.h"
+#include "zones.h"
 
 /**
  * lmm_on_give_back() - somebody wants pages in the buddy that are kept from the buddy
@@ -136,9 +137,38 @@ static int on_##name(struct kprobe *kp, struct pt_regs *regs)		\
 	return 0;							\
 }
 
-ON_KPROBE(WAKE_KSWAPD, wake_kswapd,
-	  TELL_ALL(kswapd_woken, (struct zone *)LMM_PROBED(0), LMM_PROBED(2)))
-ON_KPROBE(HUGE_WANTED, huge_wanted, TELL_ALL(huge_wanted))
+/* @zone is the highest of its node that the request may use. */
+static void tell_woken(struct zone *zone, unsigned int order)
+{
+	const struct zone *lowest = zone->zone_pgdat->node_zones;
+
+	TELL_ALL(kswapd_woken, zone, order);
+	for (; zone >= lowest; zone--) {
+		if (!populated_zone(zone))
+			continue;
+		if (order && lmm_zone_lacks_order(zone, order))
+			TELL_ALL(zone_lacks, zone, order, false);
+		else if (zone_page_state(zone, NR_FREE_PAGES) < lmm_zone_mark(zone))
+			TELL_ALL(zone_lacks, zone, 0, false);
+	}
+}
+
+/*
+ * A page fault without MADV_HUGEPAGE neither wakes kswapd nor compacts (GFP_TRANSHUGE_LIGHT).  A
+ * memory policy may have the page come from another node, of which nobody is told.
+ */
+static void tell_huge(void)
+{
+	struct zone *zone = lmm_node_here()->node_zones;
+	const struct zone *end = zone + MAX_NR_ZONES;
+
+	for (; zone < end; zone++)
+		if (lmm_zone_huge_scarce(zone))
+			TELL_ALL(zone_lacks, zone, pageblock_order, true);
+}
+
+ON_KPROBE(WAKE_KSWAPD, wake_kswapd, tell_woken((struct zone *)LMM_PROBED(0), LMM_PROBED(2)))
+ON_KPROBE(HUGE_WANTED, huge_wanted, tell_huge())
 
 /**
  * lmm_flow_init() - name the handlers of hooks

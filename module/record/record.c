@@ -44,7 +44,7 @@
 #include "flow/events.h"
 #include "hook/hook.h"
 #include "livemm.h"
-#include "policy/common/zones.h"
+#include "flow/zones.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -31,7 +31,7 @@
 #include "hook/table.h"
 #include "trace.h"
 #include "state.h"
-#include "policy/common/zones.h"
+#include "flow/zones.h"
 
 /* Bytes from the entry of get_page_from_freelist() to us; KASAN makes frames large. */
 #define STACK_DEPTH	(THREAD_SIZE / 2)

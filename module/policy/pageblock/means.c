@@ -11,7 +11,7 @@
 
 #include "compat/compat.h"
 #include "state.h"
-#include "policy/common/zones.h"
+#include "flow/zones.h"
 
 /**
  * pageblock_free_blocks() - wholly free blocks of a zone

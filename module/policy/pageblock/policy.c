@@ -18,7 +18,7 @@
 #include "inspect.h"
 #include "state.h"
 #include "policy/common/move.h"
-#include "policy/common/zones.h"
+#include "flow/zones.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -32,7 +32,7 @@
 #include "compat/compat.h"
 #include "state.h"
 #include "policy/common/move.h"
-#include "policy/common/zones.h"
+#include "flow/zones.h"
 
 /* Remembered blocks to look at in a pass. */
 #define LOOK_MAX	16

@@ -15,7 +15,7 @@
 #include "inspect.h"
 #include "state.h"
 #include "policy/common/move.h"
-#include "policy/common/zones.h"
+#include "flow/zones.h"
 
 /* Has the block pages that should be elsewhere? */
 static bool block_is_mixed(struct zone *zone, unsigned long pfn)

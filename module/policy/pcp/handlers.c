@@ -27,8 +27,8 @@
 
 static bool zone_near(struct zone *zone)
 {
-	return lmm_zone_below_high(zone) || zone_page_state(zone, NR_FREE_PAGES) <
-	       lmm_zone_short_mark(zone, lmm_zone_mark(zone));
+	return lmm_zone_below_high(zone) ||
+	       lmm_zone_is_short(zone, zone_page_state(zone, NR_FREE_PAGES));
 }
 
 /* Queue no work under pcp->lock: waking a worker takes a run-queue lock that callers may hold. */
@@ -37,8 +37,7 @@ static void kick(struct zone *zone, struct pcp_zone *pz)
 	unsigned long now = jiffies;
 
 	/* Only for pressure that makes a pass give back. */
-	if (zone_page_state(zone, NR_FREE_PAGES) >= pcp_zone_mark(zone, pz) &&
-	    !READ_ONCE(pz->wanted))
+	if (zone_page_state(zone, NR_FREE_PAGES) >= lmm_zone_mark(zone) && !READ_ONCE(pz->wanted))
 		return;
 	/* After the last refused hook of the gap comes a pass: see zone_asks_again() in size.c. */
 	if (atomic_long_read(&pz->raised) <= 0 || pcp_zone_kicked(pz, now))
@@ -86,7 +85,7 @@ void pcp_on_refill_size(struct lmm_refill *refill)
 	limits = limits_now(zone, pz, list, refill->pcp);
 	count = pcp_event_refill_count(&list->event, refill->blocks, refill->pcp->count, &limits);
 	/* A larger refill must not itself bring the zone near its watermark. */
-	room = zone_page_state(zone, NR_FREE_PAGES) - pcp_zone_mark(zone, pz);
+	room = zone_page_state(zone, NR_FREE_PAGES) - lmm_zone_mark(zone);
 	refill->blocks = max_t(long, refill->blocks, min_t(long, count, room));
 }
 
@@ -272,58 +271,31 @@ static void block_wanted(struct zone *zone, struct pcp_zone *pz)
 {
 	int cpu = smp_processor_id();
 
-	WRITE_ONCE(pz->wanted, true);
+	lmm_set(pz->wanted, true);
 	pcp_list_yield(zone, cpu, pcp_list_of(lmm_zone_slot(zone), cpu));
 	kick(zone, pz);
 }
 
 /**
- * pcp_on_kswapd_woken() - event: a request asks kswapd for pages
- * @zone: the first zone of a node that the request may use
- * @order: order of the block
+ * pcp_on_zone_lacks() - event: pages, or a block of an order, are wanted in a zone
+ * @zone: the zone
+ * @order: order of the block, or 0
+ * @huge: the block is for a huge page
  *
- * A zone of the node that has no block of the order gets back all that its lists hold.
+ * A zone that has no block of the order gets back all that its lists hold.
  *
  * Context: any, preemption off.
  */
-void pcp_on_kswapd_woken(struct zone *zone, unsigned int order)
+void pcp_on_zone_lacks(struct zone *zone, unsigned int order, bool huge)
 {
-	unsigned int slot = rounddown(lmm_zone_slot(zone), MAX_NR_ZONES);
-	unsigned int end = slot + MAX_NR_ZONES;
+	struct pcp_zone *pz = &pcp.zones[lmm_zone_slot(zone)];
 
-	for (; slot < end; slot++) {
-		struct pcp_zone *pz = &pcp.zones[slot];
-		struct zone *other = lmm_zone_at(slot);
-
-		if (!other || atomic_long_read(&pz->raised) <= 0)
-			continue;
-		if (order && lmm_zone_lacks_order(other, order))
-			block_wanted(other, pz);
-		else
-			kick(other, pz);
-	}
-}
-
-/**
- * pcp_on_huge_wanted() - event: this thread will allocate a huge page
- *
- * A page fault without MADV_HUGEPAGE neither wakes kswapd nor compacts (GFP_TRANSHUGE_LIGHT), and
- * the huge pages that raised lists were filled from would be missing.  Zones of this thread's node
- * with few free blocks get back what their lists hold.
- *
- * Context: process, preemption off, no lock of the allocator held.
- */
-void pcp_on_huge_wanted(void)
-{
-	struct zone *zones = lmm_node_here()->node_zones;
-	unsigned int i;
-
-	for (i = 0; i < MAX_NR_ZONES; i++) {
-		struct pcp_zone *pz = &pcp.zones[lmm_zone_slot(&zones[i])];
-
-		if (atomic_long_read(&pz->raised) <= 0 || !lmm_zone_huge_scarce(&zones[i]))
-			continue;
+	if (atomic_long_read(&pz->raised) <= 0)
+		return;
+	if (huge)
 		lmm_count(&lmm_pcp_policy, COUNT_HUGE, 1);
-		block_wanted(&zones[i], pz);
-	}
+	if (order)
+		block_wanted(zone, pz);
+	else
+		kick(zone, pz);
 }

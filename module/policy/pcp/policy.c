@@ -249,8 +249,7 @@ static const struct lmm_events pcp_events = {
 	.refilled = pcp_on_refilled,
 	.drain_size = pcp_on_drain_size,
 	.drained = pcp_on_drained,
-	.kswapd_woken = pcp_on_kswapd_woken,
-	.huge_wanted = pcp_on_huge_wanted,
+	.zone_lacks = pcp_on_zone_lacks,
 };
 
 struct lmm_policy lmm_pcp_policy = {

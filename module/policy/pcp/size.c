@@ -58,9 +58,8 @@ static bool oom_now(void)
 
 static void zone_judge(struct zone *zone, struct pcp_zone *pz)
 {
-	WRITE_ONCE(pz->mark, lmm_zone_steady_mark(zone));
 	pz->reclaim = xchg(&pz->wanted, false);
-	pz->near = free_in(zone) < (long)lmm_zone_short_mark(zone, pcp_zone_mark(zone, pz));
+	pz->near = lmm_zone_is_short(zone, free_in(zone));
 }
 
 /* Limits that are the same for all lists of a zone. */
@@ -130,10 +129,9 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
  * Pages that the lists of a zone are to give back: what brings the zone above its mark again, and
  * some more, or the next request would ask for the next pass.
  */
-static long zone_lacks(struct zone *zone, const struct pcp_zone *pz, long held)
+static long zone_lacks(struct zone *zone, long held)
 {
-	return (long)pcp_zone_mark(zone, pz) - free_in(zone) +
-	       max((long)lmm_zone_gap(zone), held / 8);
+	return (long)lmm_zone_mark(zone) - free_in(zone) + max((long)lmm_zone_gap(zone), held / 8);
 }
 
 /*
@@ -149,7 +147,7 @@ static void zone_give(struct zone *zone, unsigned int slot)
 		return;
 	for_each_cpu(cpu, pcp.cpus)
 		held += pcp_list_excess(zone, cpu, pcp_list_of(slot, cpu));
-	lacks = zone_lacks(zone, &pcp.zones[slot], held);
+	lacks = zone_lacks(zone, held);
 	for_each_cpu(cpu, pcp.cpus) {
 		struct pcp_list *list = pcp_list_of(slot, cpu);
 		int def = list->limits.def;

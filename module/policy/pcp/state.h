@@ -24,15 +24,14 @@
 #include "core_event.h"
 #include "lists.h"
 #include "policy/common/worker.h"
-#include "policy/common/zones.h"
+#include "flow/zones.h"
 
 struct lmm_drain;
 struct lmm_refill;
 
 /**
  * struct pcp_zone - pressure of a zone, for the hooks
- * @mark: pcp_zone_mark() without lmm_zone_moment_mark()
- * @near: fewer pages than pcp_zone_mark() are free, or hardly more while reclaim is active
+ * @near: the last pass has found the zone short: see lmm_zone_is_short()
  * @reclaim: reclaim wants a block of a high order of which the zone has none
  * @wanted: the next pass is to find @reclaim
  * @given: pages that the last pass has given back
@@ -43,7 +42,6 @@ struct lmm_refill;
  * writes the rest under pcp.lock, in a cache line of its own.
  */
 struct pcp_zone {
-	unsigned long mark;
 	bool near;
 	bool reclaim;
 	long given;
@@ -103,12 +101,6 @@ static inline struct pcp_list *pcp_list_of(unsigned int slot, int cpu)
 	return &pcp.lists[cpu][slot];
 }
 
-/* Free pages below which no list of a zone is raised, and raised lists give back. */
-static inline unsigned long pcp_zone_mark(const struct zone *zone, const struct pcp_zone *pz)
-{
-	return READ_ONCE(pz->mark) + lmm_zone_moment_mark(zone);
-}
-
 /* Shortest time between two passes that hooks of a zone ask for, in ms. */
 #define PCP_KICK_GAP_MS	10
 
@@ -132,7 +124,6 @@ void pcp_on_refilled(struct lmm_refill *refill);
 void pcp_on_drain_size(struct lmm_drain *drain);
 void pcp_on_drained(struct lmm_drain *drain);
 void pcp_on_list_bounds(void);
-void pcp_on_kswapd_woken(struct zone *zone, unsigned int order);
-void pcp_on_huge_wanted(void);
+void pcp_on_zone_lacks(struct zone *zone, unsigned int order, bool huge);
 
 #endif /* LIVEMM_POLICY_PCP_STATE_H */

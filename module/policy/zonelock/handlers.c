@@ -49,8 +49,7 @@ void zonelock_view(struct zone *zone, const struct zonelock_zone *zz, struct dep
 		.closed = READ_ONCE(zz->broken) ||
 			  time_before(jiffies, READ_ONCE(zz->closed_at) + HOLD_OFF),
 	};
-	view->reclaim = view->free < lmm_zone_short_mark(zone, view->mark) &&
-			view->free >= view->mark;
+	view->reclaim = lmm_zone_is_short(zone, view->free);
 	view->max = depot_bound(view, zone_managed_pages(zone) *
 				      READ_ONCE(zonelock.max_tenths) / 1000,
 				zonelock_took(zz));
@@ -512,22 +511,25 @@ void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype)
  */
 void zonelock_close(struct zone *zone)
 {
-	struct zonelock_zone *zz = zonelock_of(zone);
 	unsigned long now = jiffies;
 
-	if (READ_ONCE(zz->closed_at) != now)
-		WRITE_ONCE(zz->closed_at, now);
+	lmm_set(zonelock_of(zone)->closed_at, now);
 }
 
-/* Have a pass give back what the depot of a zone holds; returns true if that is anything. */
-static bool wanted(struct zone *zone)
+/**
+ * zonelock_want() - have a pass give back what the depot of a zone holds
+ * @zone: the zone
+ *
+ * Context: any, preemption off.
+ */
+void zonelock_want(struct zone *zone)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
 
 	if (!depot_stocked(&zz->depot))
-		return false;
-	WRITE_ONCE(zz->wanted, true);
-	return true;
+		return;
+	lmm_set(zz->wanted, true);
+	kick(zz);
 }
 
 /**
@@ -540,42 +542,5 @@ void zonelock_give_soon(struct zone *zone)
 {
 	zonelock_close(zone);
 	/* The hold-off may be over before the pass runs, so tell the pass. */
-	if (wanted(zone))
-		kick(zonelock_of(zone));
-}
-
-/**
- * zonelock_ask_back() - have zones of a node give back what a request lacks
- * @zone: the first zone of the node that the request may use
- * @order: order of the block
- *
- * Each zone of the node that has too few pages, or no block of the order, gets back what its depot
- * holds.  The request asks every node that it may use, also those that have all it needs.  No depot
- * closes: while pages are short, the watermark and reclaim keep depots from storing.
- *
- * Context: any, preemption off.
- * Return: whether a depot gives back.
- */
-bool zonelock_ask_back(struct zone *zone, unsigned int order)
-{
-	unsigned int slot = rounddown(lmm_zone_slot(zone), MAX_NR_ZONES);
-	unsigned int end = slot + MAX_NR_ZONES;
-	bool any = false;
-
-	for (; slot < end; slot++) {
-		struct zone *other = lmm_zone_at(slot);
-		struct zonelock_zone *zz = &zonelock.zones[slot];
-
-		if (!other || (!depot_stocked(&zz->depot) && !READ_ONCE(zz->took)))
-			continue;
-		if (zone_page_state(other, NR_FREE_PAGES) >= lmm_zone_mark(other) &&
-		    (!order || !lmm_zone_lacks_order(other, order)))
-			continue;
-		/* For lists that give back, too: see list_pass_on(). */
-		WRITE_ONCE(zz->asked_at, jiffies);
-		any |= wanted(other);
-	}
-	if (any)
-		kick(zonelock_of(zone));
-	return any;
+	zonelock_want(zone);
 }

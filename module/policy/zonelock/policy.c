@@ -290,8 +290,7 @@ static const struct lmm_events zonelock_events = {
 	.drain_store = zonelock_on_drain_store,
 	.request = zonelock_on_request,
 	.give_back = zonelock_on_give_back,
-	.kswapd_woken = zonelock_on_kswapd_woken,
-	.huge_wanted = zonelock_on_huge_wanted,
+	.zone_lacks = zonelock_on_zone_lacks,
 };
 
 struct lmm_policy lmm_zonelock_policy = {

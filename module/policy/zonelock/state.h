@@ -25,7 +25,7 @@
 #include "knobs.h"
 #include "depot.h"
 #include "policy/common/worker.h"
-#include "policy/common/zones.h"
+#include "flow/zones.h"
 
 struct lmm_drain;
 struct lmm_klp_return;
@@ -116,9 +116,8 @@ int zonelock_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int kee
 void zonelock_on_drain_store(struct lmm_drain *drain);
 void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype);
 void zonelock_give_soon(struct zone *zone);
-bool zonelock_ask_back(struct zone *zone, unsigned int order);
-void zonelock_on_kswapd_woken(struct zone *zone, unsigned int order);
-void zonelock_on_huge_wanted(void);
+void zonelock_want(struct zone *zone);
+void zonelock_on_zone_lacks(struct zone *zone, unsigned int order, bool huge);
 void zonelock_on_page_breaks(unsigned long pfn);
 
 bool zonelock_on_give_back(struct lmm_klp_return *part);

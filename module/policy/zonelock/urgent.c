@@ -14,9 +14,6 @@
 #include "compat/compat.h"
 #include "state.h"
 
-/* Batches given back to a request that wakes kswapd: a request takes less than one batch. */
-#define URGENT_BATCHES	2
-
 /*
  * A huge page is wanted: with fewer free blocks than LMM_SPARE_BLOCKS the depot is closed and a
  * pass gives back; with none, up to HUGE_BATCHES batches go back before the request is served.  A
@@ -26,49 +23,35 @@
 #define HUGE_BATCHES	8
 
 /**
- * zonelock_on_kswapd_woken() - event: a slow path wakes kswapd
- * @zone: the first zone of a node that the request may use
- * @order: order of the block
+ * zonelock_on_zone_lacks() - event: pages, or a block of an order, are wanted in a zone
+ * @zone: the zone
+ * @order: order of the block, or 0
+ * @huge: the block is for a huge page
  *
- * The request may be one that can wait for nothing: a batch or two go back at once, of zones that
- * lack what the request needs.
+ * The request may be one that can wait for nothing: it takes less than one batch, which goes back
+ * at once.  Interrupts may be off, so no more goes.  No depot closes: while pages are short, the
+ * watermark and reclaim keep depots from storing.
  *
  * Context: any, preemption off, no lock of the allocator held by the caller.
  */
-void zonelock_on_kswapd_woken(struct zone *zone, unsigned int order)
+void zonelock_on_zone_lacks(struct zone *zone, unsigned int order, bool huge)
 {
-	unsigned int left = URGENT_BATCHES;
-	struct zone *lower = zone;
+	struct zonelock_zone *zz = zonelock_of(zone);
 
-	if (!zonelock_ask_back(zone, order))
+	if (!depot_stocked(&zz->depot) && (huge || !READ_ONCE(zz->took)))
 		return;
-	/* The request may use lower zones of the node too. */
-	for (; left && lower >= zone->zone_pgdat->node_zones; lower--)
-		if (READ_ONCE(zonelock_of(lower)->wanted))
-			left -= zonelock_return_now(lower, left);
-}
-
-/**
- * zonelock_on_huge_wanted() - event: this thread will allocate a huge page
- *
- * Asks for pages of the zones of this CPU's node that lack free blocks.  A memory policy may have
- * the page come from another node, whose depots stay as they are.
- *
- * Context: process, preemption off, no lock of the allocator held.
- */
-void zonelock_on_huge_wanted(void)
-{
-	struct zone *zones = lmm_node_here()->node_zones;
-	unsigned int i;
-
-	for (i = 0; i < MAX_NR_ZONES; i++) {
-		if (!depot_stocked(&zonelock_of(&zones[i])->depot) ||
-		    !lmm_zone_huge_scarce(&zones[i]))
-			continue;
+	if (huge) {
 		lmm_count(&lmm_zonelock_policy, COUNT_HUGE, 1);
-		zonelock_give_soon(&zones[i]);
-		if (!lmm_zone_huge_blocks(&zones[i]))
-			zonelock_return_now(&zones[i], HUGE_BATCHES);
+		zonelock_give_soon(zone);
+		if (!lmm_zone_huge_blocks(zone))
+			zonelock_return_now(zone, HUGE_BATCHES);
+	} else {
+		unsigned long now = jiffies;
+
+		/* For lists that give back, too: see list_pass_on(). */
+		lmm_set(zz->asked_at, now);
+		zonelock_want(zone);
+		zonelock_return_now(zone, 1);
 	}
 }
 

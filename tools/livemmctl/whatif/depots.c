@@ -16,7 +16,7 @@
 #define JIFFY_NS	(4 * NS_PER_MS)
 /* Of zonelock/handlers.c, giveback.c, urgent.c and hand.h. */
 #define PASS_BATCHES	8
-#define URGENT_BATCHES	2
+#define URGENT_BATCHES	1
 #define HAND_BLOCKS	64
 /* Neighbours make blocks of order 3 at least. */
 #define NEIGHBOURS	8

@@ -8,8 +8,8 @@
  * when fewer are.  kswapd is woken further down, at the low watermark, so pages that are held go
  * back before kswapd works in their place.
  */
-#ifndef LIVEMM_POLICY_COMMON_ZONES_H
-#define LIVEMM_POLICY_COMMON_ZONES_H
+#ifndef LIVEMM_FLOW_ZONES_H
+#define LIVEMM_FLOW_ZONES_H
 
 #include <linux/mm.h>
 #include <linux/mmzone.h>
@@ -20,6 +20,13 @@
 #include "compat/compat.h"
 #include "flow/slot.h"
 #include "hook/table.h"
+
+/* Store a value that many CPUs read, and seldom changes. */
+#define lmm_set(place, value)			\
+do {						\
+	if (READ_ONCE(place) != (value))	\
+		WRITE_ONCE(place, value);	\
+} while (0)
 
 /* Pages that a CPU has allocated from zones of the kind of @zone, since boot; may wrap. */
 static inline unsigned long lmm_cpu_allocated(const struct zone *zone, int cpu)
@@ -56,40 +63,22 @@ static inline unsigned long lmm_zone_high_mark(const struct zone *zone)
 }
 
 /*
- * What lmm_zone_mark() has of the moment.  A boost comes whenever a block is claimed by another
- * migratetype, and goes as kswapd works.  Free CMA memory is of no use to a request that is not
- * movable, and does not count for kswapd (__zone_watermark_unusable_free()).
- */
-static inline unsigned long lmm_zone_moment_mark(const struct zone *zone)
-{
-	unsigned long pages = READ_ONCE(zone->watermark_boost);
-
-	if (IS_ENABLED(CONFIG_CMA))
-		pages += zone_page_state((struct zone *)zone, NR_FREE_CMA_PAGES);
-	return pages;
-}
-
-/* lmm_zone_mark() without lmm_zone_moment_mark(), which whoever keeps this mark adds. */
-static inline unsigned long lmm_zone_steady_mark(const struct zone *zone)
-{
-	unsigned long high = READ_ONCE(zone->_watermark[WMARK_HIGH]);
-	long promised = 0;
-	int i;
-
-	for (i = 0; i < MAX_NR_ZONES; i++)
-		promised = max(promised, READ_ONCE(zone->lowmem_reserve[i]));
-	return high + promised + READ_ONCE(zone->nr_reserved_highatomic);
-}
-
-/*
  * Free pages at which kswapd leaves the zone alone, whatever the request: the high watermark with
- * its boost, the free CMA memory, the pages promised to requests that have no other zone (as
- * calculate_totalreserve_pages() has them), and the blocks reserved for atomic requests of a high
- * order.
+ * its boost, the pages promised to requests that have no other zone (as
+ * calculate_totalreserve_pages() has them), and what a request that is neither movable nor atomic
+ * cannot use (__zone_watermark_unusable_free()).
  */
 static inline unsigned long lmm_zone_mark(const struct zone *zone)
 {
-	return lmm_zone_steady_mark(zone) + lmm_zone_moment_mark(zone);
+	unsigned long unusable = lmm_zone_highatomic(zone);
+	long promised = 0;
+	int i;
+
+	if (IS_ENABLED(CONFIG_CMA))
+		unusable += zone_page_state((struct zone *)zone, NR_FREE_CMA_PAGES);
+	for (i = 0; i < MAX_NR_ZONES; i++)
+		promised = max(promised, READ_ONCE(zone->lowmem_reserve[i]));
+	return lmm_zone_high_mark(zone) + promised + unusable;
 }
 
 /*
@@ -102,13 +91,16 @@ static inline unsigned long lmm_zone_gap(const struct zone *zone)
 }
 
 /*
- * Free pages below which a zone with @mark of lmm_zone_mark() is short.  kswapd stops some time
- * after the zone has the free pages that make it stop, so reclaim counts only as long as it is
- * needed.
+ * Is a zone with @free free pages short?  kswapd stops some time after the zone has the free pages
+ * that make it stop, so reclaim counts only as long as it is needed.
  */
-static inline unsigned long lmm_zone_short_mark(const struct zone *zone, unsigned long mark)
+static inline bool lmm_zone_is_short(const struct zone *zone, unsigned long free)
 {
-	return test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags) ? mark + lmm_zone_gap(zone) : mark;
+	unsigned long mark = lmm_zone_mark(zone);
+
+	if (test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags))
+		mark += lmm_zone_gap(zone);
+	return free < mark;
 }
 
 /* Has the buddy no block of @order for any request, as __zone_watermark_ok() looks for one? */
@@ -190,4 +182,4 @@ static inline void lmm_show_held(struct seq_file *m, const struct zone *zone, lo
 	seq_printf(m, "# held %d %s %ld\n", zone_to_nid((struct zone *)zone), zone->name, pages);
 }
 
-#endif /* LIVEMM_POLICY_COMMON_ZONES_H */
+#endif /* LIVEMM_FLOW_ZONES_H */
