@@ -68,11 +68,6 @@ MECHANISMS: Mapping[str, Mechanism] = {
         (("pcp/core_event.c", "\tif (taken && event->drained + use->drained <= high) {",
           "\tif (false) {"),),
         ("cache", "build")),
-    "larger_refills": Mechanism(
-        "refills double while a CPU only allocates (6.1)", "pcp", 25,
-        (("pcp/core_event.c", "pcp_blocked(limits) || limits->near || asked < limits->batch",
-          "true || limits->near || asked < limits->batch"),),
-        ("build", "cache"), "6.1"),
     "split_refills": Mechanism(
         "a refill takes a large block and splits it outside of zone->lock (6.1)", "zonelock", 110,
         (("zonelock/handlers.c",

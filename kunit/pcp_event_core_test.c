@@ -144,11 +144,10 @@ static const struct above_case {
 	const char *name;
 	bool by_run;
 	long pages;
-	int refill;
 	unsigned int drains;
 } above_cases[] = {
-	{ "6.1", false, ABOVE + 2 * MODEL_BATCH, MODEL_BATCH, 5 },
-	{ "6.12", true, 32 * MODEL_BATCH, MODEL_BATCH << 4, 1 },
+	{ "6.1", false, ABOVE + 2 * MODEL_BATCH, 5 },
+	{ "6.12", true, 32 * MODEL_BATCH, 1 },
 };
 
 NAMED_CASES(above, above_cases);
@@ -168,12 +167,10 @@ static void a_mix_above_the_maximum_crosses_by_the_rest(struct kunit *test)
 	steer(&m, burst, SETTLE_ROUNDS);
 	before = model_crossed(&m);
 	m.biggest_drain = 0;
-	m.biggest_refill = 0;
 	m.drains = 0;
 	steer(&m, burst, STEADY_ROUNDS);
-	/* In a mix, drained pages are fetched again: only the rest goes, and refills stay small. */
+	/* In a mix, drained pages are fetched again: only the rest goes. */
 	KUNIT_EXPECT_LE(test, m.biggest_drain, (int)c->pages);
-	KUNIT_EXPECT_LE(test, m.biggest_refill, c->refill);
 	KUNIT_EXPECT_LE(test, m.drains, STEADY_ROUNDS * c->drains);
 	KUNIT_EXPECT_LE(test, model_crossed(&m) - before,
 			(unsigned long)STEADY_ROUNDS * 2 * c->pages);
@@ -290,11 +287,9 @@ static void pressure(struct kunit *test)
 	free = c->drain == PCP_BY_USE;
 	KUNIT_EXPECT_GE(test, drain.high, free ? PRESSED_HIGH + PRESSED_HIGH / 2 : PRESSED_HIGH);
 	KUNIT_EXPECT_LE(test, drain.high, free ? 2 * PRESSED_HIGH : PRESSED_HIGH);
-	/* Under pressure the kernel gets what it asks for, in drains and refills. */
+	/* Under pressure the kernel gets what it asks for. */
 	KUNIT_EXPECT_EQ(test, pcp_event_drain_count(&m.event, &sample, 2000, &m.limits),
 			free ? PRESSED_HIGH >> PCP_DRAIN_SHIFT : 2000);
-	KUNIT_EXPECT_EQ(test, pcp_event_refill_count(&m.event, MODEL_BATCH, 0, &m.limits),
-			MODEL_BATCH);
 }
 
 /* As many bursts as a mix gets to settle. */
@@ -382,49 +377,6 @@ static void a_list_that_nobody_takes_from_stays(struct kunit *test)
 }
 
 /* Batches */
-
-static void all_allocation_doubles_the_batch(struct kunit *test)
-{
-	struct list_model m;
-	u32 i;
-
-	model_init(&m, LARGE_DEF, LARGE_MAX);
-	for (i = 0; i <= PCP_BATCH_SCALE + 2; i++) {
-		model_alloc(&m, m.count);
-		m.biggest_refill = 0;
-		model_alloc(&m, 1);
-		KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << min(i, PCP_BATCH_SCALE));
-	}
-	model_is_right(test, &m);
-	/* A refill leaves a small list room for a batch of frees. */
-	model_init(&m, MODEL_DEF, MODEL_MAX);
-	model_alloc(&m, MANY_PAGES);
-	KUNIT_EXPECT_GE(test, m.biggest_refill, MODEL_BATCH);
-	KUNIT_EXPECT_LE(test, m.biggest_refill, MODEL_DEF - MODEL_BATCH);
-	model_is_right(test, &m);
-}
-
-static void a_drain_ends_the_doubling(struct kunit *test)
-{
-	struct list_model m;
-
-	model_init(&m, LARGE_DEF, LARGE_MAX);
-	model_alloc(&m, MANY_PAGES);
-	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << MODEL_SCALE);
-	/* Nothing is outstanding: the CPU took the freed pages long ago. */
-	model_ticks(&m, PCP_USE_TICKS + 1);
-	model_free(&m, 2 * LARGE_DEF);
-	KUNIT_EXPECT_GT(test, m.drained, 0UL);
-
-	m.biggest_refill = 0;
-	model_alloc(&m, MANY_PAGES);
-	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH);
-	/* The drain is forgotten in time. */
-	model_ticks(&m, PCP_USE_TICKS + 1);
-	model_alloc(&m, MANY_PAGES);
-	KUNIT_EXPECT_EQ(test, m.biggest_refill, MODEL_BATCH << MODEL_SCALE);
-	model_is_right(test, &m);
-}
 
 static void all_freeing_doubles_the_batch(struct kunit *test)
 {
@@ -554,26 +506,6 @@ static void an_empty_list_of_a_small_zone_gets_its_default(struct kunit *test)
 	}
 }
 
-/*
- * drain_pages_zone() asks until the list is empty.  The default has just become larger than the
- * list, which nobody has used since.
- */
-static void a_drain_that_is_no_free_ends(struct kunit *test)
-{
-	const struct pcp_limits limits = { .def = LARGE_DEF, .max = LARGE_MAX, .batch = 63 };
-	struct pcp_sample sample = { .count = 5000 };
-	struct pcp_event event;
-	int steps = 0;
-
-	pcp_event_begin(&event, &sample, 0);
-	/* A free drains nothing of a list that has room. */
-	KUNIT_EXPECT_EQ(test, 0, pcp_event_drain_first(&event, &sample, 2016, 0, &limits));
-	for (; sample.count > 0 && steps < 100; steps++)
-		sample.count -= pcp_event_drain_first(&event, &sample, min(sample.count, 2016),
-						      limits.batch, &limits);
-	KUNIT_EXPECT_EQ(test, 0, sample.count);
-}
-
 static struct kunit_case pcp_event_core_cases[] = {
 	KUNIT_CASE_PARAM(bound_of_a_trace, bound_gen_params),
 	KUNIT_CASE_PARAM(a_mix_settles_at_its_size, mix_gen_params),
@@ -583,14 +515,11 @@ static struct kunit_case pcp_event_core_cases[] = {
 	KUNIT_CASE_PARAM(pressure, pressure_gen_params),
 	KUNIT_CASE(pressure_comes_and_goes),
 	KUNIT_CASE(a_list_that_nobody_takes_from_stays),
-	KUNIT_CASE(all_allocation_doubles_the_batch),
-	KUNIT_CASE(a_drain_ends_the_doubling),
 	KUNIT_CASE(all_freeing_doubles_the_batch),
 	KUNIT_CASE(only_differences_count),
 	KUNIT_CASE(far_counts_are_answered_in_bounds),
 	KUNIT_CASE(no_larger_than_the_default_is_allowed),
 	KUNIT_CASE(a_batch_of_one),
-	KUNIT_CASE(a_drain_that_is_no_free_ends),
 	KUNIT_CASE(an_empty_list_of_a_small_zone_gets_its_default),
 	{ }
 };

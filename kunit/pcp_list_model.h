@@ -37,7 +37,6 @@ struct list_model {
 	int count;			/* pages in the list */
 	bool by_run;			/* the kernel's batches are those of 6.12 */
 	bool in_parts;			/* the kernel drains a batch at a time, as 7.2 does */
-	bool alone;			/* each part is answered as if it were a drain of its own */
 	int free_factor;		/* the kernel's doubling of the pages that a drain frees */
 	int free_count;			/* 6.12: pages freed in a row */
 	int alloc_factor;		/* 6.12: the kernel's doubling of refills */
@@ -52,7 +51,6 @@ struct list_model {
 	unsigned int raises;		/* drains that raised the bound */
 	unsigned int drains;		/* drains in which pages went */
 	int top;			/* highest bound seen */
-	int biggest_refill;		/* pages of the largest refill */
 	int biggest_drain;		/* pages of the largest drain */
 	const char *wrong;		/* the first rule that the core has broken, or NULL */
 };
@@ -68,7 +66,6 @@ static struct pcp_sample model_sample(const struct list_model *m)
 		.count = m->count,
 		.net = m->allocated - m->freed,
 		.allocated = m->allocated,
-		.freed = m->freed,
 	};
 }
 
@@ -166,20 +163,11 @@ static void model_refill(struct list_model *m)
 {
 	const struct pcp_sample sample = model_sample(m);
 	int asked = m->by_run ? model_fetches(m) : m->limits.batch;
-	int pages = asked;
 
-	if (m->limits.sees_refills) {
-		pages = pcp_event_refill_count(&m->event, asked, m->count, &m->limits);
-		pcp_event_refill(&m->event, &sample, pages);
-	}
-	model_must(m, pages >= asked, "a refill brought less than was asked");
-	model_must(m, pages <= asked << PCP_BATCH_SCALE, "a refill is too large");
-	model_must(m, pages == asked || pages + m->count < model_high(m),
-		   "a refill filled the list");
-	model_must(m, pages == asked || !pcp_blocked(&m->limits), "a blocked list grew a refill");
-	m->count += pages;
-	m->refilled += pages;
-	m->biggest_refill = max(m->biggest_refill, pages);
+	if (m->limits.sees_refills)
+		pcp_event_refill(&m->event, &sample, asked);
+	m->count += asked;
+	m->refilled += asked;
 }
 
 /* The kernel's nr_pcp_free(). */
@@ -195,18 +183,13 @@ static int model_asks(struct list_model *m)
 	return min(max(pages, m->limits.batch), most);
 }
 
-/* The kernel drains @asked pages, the parts of one drain included; returns how many went. */
-static int model_drain_part(struct list_model *m, int asked, int part)
+/* The kernel drains @asked pages, or a part of them; returns how many went. */
+static int model_drain_part(struct list_model *m, int asked)
 {
 	const struct pcp_sample sample = model_sample(m);
-	int pages = asked;
+	int pages = pcp_event_drain_count(&m->event, &sample, asked, &m->limits);
 
-	if (!part)
-		pages = pcp_event_drain_first(&m->event, &sample, asked, 0, &m->limits);
-	else if (!m->alone && !pcp_blocked(&m->limits) && !m->limits.near)
-		pages = pcp_event_drain_next(&m->event, asked);
-	model_must(m, pcp_event_drain_goes_on(&m->event, sample.freed),
-		   "a part was not seen as one");
+	pcp_event_drained(&m->event, pages);
 	model_must(m, pages >= 0 && pages <= asked, "a drain took more than was asked");
 	model_must(m, pages == asked || !(pcp_blocked(&m->limits) || m->limits.near),
 		   "a drain kept pages under pressure");
@@ -220,7 +203,7 @@ static void model_drain(struct list_model *m)
 	int high = model_high(m);
 	int asked = model_asks(m);
 	struct pcp_decision got;
-	int pages = 0, part = 0;
+	int pages = 0;
 
 	got = pcp_event_drain(&m->event, &sample, &m->limits);
 	model_must(m, got.high >= high, "a drain lowered");
@@ -236,7 +219,7 @@ static void model_drain(struct list_model *m)
 	do {
 		int most = m->in_parts ? min(asked, m->limits.batch) : asked;
 
-		pages += model_drain_part(m, most, part++);
+		pages += model_drain_part(m, most);
 		asked -= most;
 	} while (asked && m->count);
 	m->drains += pages > 0;

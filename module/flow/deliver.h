@@ -20,7 +20,6 @@
 /* Every member of struct lmm_events: those of one policy, and those with a list. */
 #define EVENTS(EVENT, LISTED)	\
 	EVENT(refill_stock)	\
-	EVENT(refill_size)	\
 	EVENT(refill_split)	\
 	EVENT(refill_from)	\
 	EVENT(refilled)		\

@@ -27,17 +27,6 @@ static struct lmm_drain drain_of(struct zone *zone, struct per_cpu_pages *pcp)
 	};
 }
 
-/* A list that has room again has nothing to give: only the rest is for other CPUs. */
-static void offer(struct lmm_drain *drain)
-{
-	int before = drain->pcp->count;
-
-	if (drain->count <= 0 || !TOLD(drain_store))
-		return;
-	static_call(lmm_drain_store)(drain);
-	drain->beyond = before - drain->pcp->count - min(drain->stored, drain->count);
-}
-
 /**
  * lmm_drain() - drain lists, as free_pcppages_bulk() does
  * @zone: zone of the lists
@@ -52,7 +41,7 @@ void lmm_drain(struct zone *zone, int count, struct per_cpu_pages *pcp, int pind
 	       unsigned long caller)
 {
 	struct lmm_drain drain = drain_of(zone, pcp);
-	int before;
+	int before = pcp->count;
 
 	drain.count = count;
 	drain.pindex = pindex;
@@ -60,14 +49,13 @@ void lmm_drain(struct zone *zone, int count, struct per_cpu_pages *pcp, int pind
 	lmm_hook_hit(LMM_HOOK_DRAIN);
 	TELL(drain_size, &drain);
 	static_call(lmm_record_drain)(&drain);
-	offer(&drain);
+	if (drain.count > 0)
+		TELL(drain_store, &drain);
 	drain.left = drain.count - drain.stored;
-	if (drain.left > 0) {
-		before = pcp->count;
+	if (drain.left > 0)
 		static_call(lmm_orig_drain)(zone, drain.left, pcp, drain.pindex);
-		drain.moved = before - pcp->count;
-	}
-	if (drain.left > 0 || drain.beyond)
+	drain.gone = before - pcp->count;
+	if (drain.gone)
 		TELL(drained, &drain);
 }
 EXPORT_SYMBOL_LMM(lmm_drain);

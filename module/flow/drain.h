@@ -24,10 +24,8 @@ struct zone;
  * @pindex: list to drain first
  * @count: pages to take off the lists; a policy may lower it, down to 0
  * @stored: pages that a policy took off, and that need not be drained any more; may be above @count
- * @beyond: pages more than @count that the policy took off in all; fewer, if negative: pages of
- *	this part went with one before, or stay
  * @left: pages that were to go to the buddy after that; 0 or less: the kernel did not drain
- * @moved: pages that went there, in whole blocks
+ * @gone: pages that have left the lists in all, in whole blocks
  *
  * Lives on the stack of flow/drain.c.  struct lmm_events says which policy may write which member,
  * and when; the members up to @caller stay as they are.
@@ -44,9 +42,8 @@ struct lmm_drain {
 	int pindex;
 	int count;
 	int stored;
-	int beyond;
 	int left;
-	int moved;
+	int gone;
 };
 
 void lmm_drain_by_kernel(struct zone *zone, int count, struct per_cpu_pages *pcp);

@@ -35,9 +35,6 @@ struct lmm_events {
 	 */
 	void (*refill_stock)(struct lmm_refill *refill);
 
-	/** @refill_size: the buddy is about to be asked.  May raise @blocks.  Hook: refill. */
-	void (*refill_size)(struct lmm_refill *refill);
-
 	/**
 	 * @refill_split: the buddy is about to be asked for @split_pages single pages.  May set
 	 * @split to an order, and @split_pages to what is to be taken in blocks of this order.
@@ -64,8 +61,8 @@ struct lmm_events {
 	void (*drain_store)(struct lmm_drain *drain);
 
 	/**
-	 * @drained: the drain has ended.  Changes nothing of it.  Not told of a drain of which
-	 * @count pages were stored, no more and no fewer.  Hook: drain.
+	 * @drained: the drain has ended, and pages have left the lists.  Changes nothing of it.
+	 * Hook: drain.
 	 */
 	void (*drained)(struct lmm_drain *drain);
 

@@ -2,8 +2,8 @@
 /*
  * refill.c - a refill, from the livepatch's wrapper to the kernel's own code, and who is asked
  *
- * The order: a policy may fill the list itself; else a policy sizes the refill, one may have larger
- * blocks split, one may say where the pages come from; the kernel moves them; all are told.
+ * The order: a policy may fill the list itself; else one may have larger blocks split, one may say
+ * where the pages come from; the kernel moves them; all are told.
  */
 #include <linux/mmzone.h>
 #include <linux/smp.h>
@@ -61,7 +61,6 @@ static void take_blocks(struct lmm_refill *refill)
 /* The buddy is asked. */
 static void ask_buddy(struct lmm_refill *refill)
 {
-	TELL(refill_size, refill);
 	refill->split_pages = refill->blocks;
 	if (!refill->order && !refill->taken)
 		TELL(refill_split, refill);

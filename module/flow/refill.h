@@ -22,7 +22,7 @@ struct zone;
  * @migratetype: migratetype of the list
  * @alloc_flags: ALLOC_* flags of the request that found the list empty
  * @taken: an owner takes pages of @zone right now: free pages are for the owner
- * @blocks: blocks to ask the buddy for; a policy may raise it
+ * @blocks: blocks to ask the buddy for
  * @split: order of larger blocks that are to be taken, and split into single pages; 0: none
  * @split_pages: pages in these larger blocks
  * @from: migratetype to ask the buddy for; if that yields nothing, @migratetype is asked for

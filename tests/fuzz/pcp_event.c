@@ -34,20 +34,12 @@ static void count(struct list *list, long pages)
 	list->sample.net = (unsigned long)list->sample.net + pages;
 	if (pages > 0)
 		list->sample.allocated += pages;
-	else
-		list->sample.freed -= pages;
 }
 
 static void refill(struct list *list)
 {
-	int asked = list->limits.batch, high = bound(list);
-	int pages = pcp_event_refill_count(&list->event, asked, list->sample.count, &list->limits);
+	int pages = list->limits.batch;
 
-	MUST(pages, >=, asked);
-	MUST(pages, <=, max(asked, high / 2 - list->sample.count));
-	MUST(pages, <=, asked << PCP_BATCH_SCALE);
-	if (pcp_blocked(&list->limits) || list->limits.near)
-		MUST(pages, ==, asked);
 	pcp_event_refill(&list->event, &list->sample, pages);
 	list->sample.count += pages;
 }
@@ -64,14 +56,13 @@ static void went(struct list *list, int pages)
 {
 	int moved = min(DIV_ROUND_UP(pages, list->block) * list->block, list->sample.count);
 
-	pcp_event_drain_went(&list->event, max(moved - pages, 0));
-	MUST(list->event.drain_rest, >=, 0);
-	list->sample.count -= max(moved, pages);
+	pcp_event_drained(&list->event, moved);
+	list->sample.count -= moved;
 }
 
 static void drain(struct list *list)
 {
-	int before = bound(list), pages, asked, rest;
+	int before = bound(list), pages, asked;
 	struct pcp_decision decision;
 
 	decision = pcp_event_drain(&list->event, &list->sample, &list->limits);
@@ -83,21 +74,10 @@ static void drain(struct list *list)
 	if (list->sample.count < bound(list))
 		return;
 	asked = min(list->sample.count, list->limits.batch << 3);
-	pages = pcp_event_drain_first(&list->event, &list->sample, asked, 0, &list->limits);
+	pages = pcp_event_drain_count(&list->event, &list->sample, asked, &list->limits);
 	MUST(pages, <=, asked);
 	MUST(pages, >=, min(asked, list->limits.batch));
-	MUST(pcp_event_drain_goes_on(&list->event, list->sample.freed), ==, true);
 	went(list, pages);
-	/* Further parts: what goes after nothing went is nothing. */
-	do {
-		rest = pages;
-		asked = min(list->sample.count, list->limits.batch);
-		pages = pcp_event_drain_next(&list->event, asked);
-		MUST(pages, >=, 0);
-		MUST(pages, <=, rest ? asked : 0);
-		if (pages)
-			went(list, pages);
-	} while (asked && (rest || pages));
 }
 
 static void tick(struct list *list)

@@ -109,33 +109,6 @@ void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
 }
 
 /**
- * pcp_event_refill_count() - how much to refill at once
- * @event: state of the list
- * @asked: pages that the kernel asks for, its batch
- * @count: pages in the list
- * @limits: limits of the list
- *
- * While the CPU only allocates, the batch doubles with each refill, as the kernel's does for
- * freeing (3b12e7e97938, 5.14) and from 6.7 for allocation (c0a242394cb9).  The batch stays within
- * PCP_BATCH_SCALE and half of the list's bound: one unlucky allocation pays for a refill.
- *
- * Return: pages, at least @asked.
- */
-int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
-			   const struct pcp_limits *limits)
-{
-	int high = limits->now ?: limits->def;
-	/* The other half is for pages freed meanwhile. */
-	int room = high / 2 - count;
-
-	if (pcp_blocked(limits) || limits->near || asked < limits->batch || room <= asked)
-		return asked;
-	if (event->drained || event->use[event->now].drained)
-		return asked;
-	return min(asked << min(event->refills, PCP_BATCH_SCALE), room);
-}
-
-/**
  * pcp_event_refill() - pages came from the buddy
  * @event: state of the list
  * @sample: the list before the refill
@@ -148,7 +121,6 @@ void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, 
 	use_see(use, sample);
 	use->refilled[sample->type] += pages;
 	event->least = min(event->least, sample->count);
-	event->refills++;
 }
 
 /*
@@ -192,7 +164,6 @@ struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sa
 	long missing;
 
 	list_see(event, sample, limits);
-	event->refills = 0;
 	decision.reason = pcp_blocked(limits);
 	if (decision.reason)
 		return decision;
@@ -253,94 +224,16 @@ int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample
 }
 
 /**
- * pcp_event_drained() - pages went to the buddy because the list was full
+ * pcp_event_drained() - pages of this list have gone to the buddy, or to a depot
  * @event: state of the list
- * @sample: the list before
  * @pages: pages that went
+ *
+ * Otherwise the pages would look as if the CPU had taken them from the list.
  */
-void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample, int pages)
+void pcp_event_drained(struct pcp_event *event, int pages)
 {
 	event->use[event->now].drained += pages;
 	event->seen -= pages;
-	event->drain_rest = 0;
-	event->drain_freed = sample->freed;
-}
-
-/**
- * pcp_event_drain_first() - a free has filled a list: how much to drain at once
- * @event: state of the list
- * @sample: the list now
- * @asked: pages that the kernel wants to drain at once
- * @least: pages that go at least, as far as @asked; 0 if a free is known to cause the drain
- * @limits: limits of the list
- *
- * The kernel may drain in parts of a batch each, and release the list's lock in between (7.2).  A
- * part says nothing of how many follow, so the answer for all parts is given here, once: otherwise
- * 32 parts of 63 pages would go where a single drain of 2016 pages is cut to a few batches.
- *
- * Return: pages of the first part, at most @asked.
- */
-int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *sample, int asked,
-			  int least, const struct pcp_limits *limits)
-{
-	int whole = max(least, pcp_event_drain_count(event, sample, INT_MAX, limits));
-	int pages = min(asked, whole);
-
-	pcp_event_drained(event, sample, pages);
-	event->drain_rest = whole - pages;
-	event->drain_counts = pages > 0;
-	return pages;
-}
-
-/**
- * pcp_event_drain_next() - how much to drain in a further part
- * @event: state of the list
- * @asked: pages that the kernel wants to drain
- *
- * Return: pages, at most @asked.
- */
-int pcp_event_drain_next(struct pcp_event *event, int asked)
-{
-	int pages = min(asked, event->drain_rest);
-
-	event->use[event->now].drained += pages;
-	event->seen -= pages;
-	event->drain_rest -= pages;
-	event->drain_counts = pages > 0;
-	return pages;
-}
-
-/**
- * pcp_event_drain_went() - pages of this list have gone to the buddy
- * @event: state of the list
- * @beyond: pages that went beyond those that were to go, at least 0
- *
- * The kernel drains whole blocks, so the last block of a part may go beyond the answer: by up to 7
- * pages of order 3.  These pages count, or they would look as if the CPU had taken them from the
- * list, and all parts of a drain together would take as many pages too many as there are parts.
- */
-void pcp_event_drain_went(struct pcp_event *event, int beyond)
-{
-	pcp_event_drain_beyond(event, beyond);
-	event->drain_counts = false;
-}
-
-/**
- * pcp_event_drain_beyond() - another policy took pages of this list
- * @event: state of the list
- * @beyond: pages that went beyond those that were to go, or fewer
- *
- * A depot may take a whole list, or as many neighbours again.  Where the kernel drains in parts,
- * the pages of later parts may have gone with the first: each later part then takes fewer than it
- * was counted with, and what is left to drain stays the same.
- */
-void pcp_event_drain_beyond(struct pcp_event *event, int beyond)
-{
-	if (!event->drain_counts)
-		return;
-	event->use[event->now].drained += beyond;
-	event->seen -= beyond;
-	event->drain_rest = max(event->drain_rest - beyond, 0);
 }
 
 /**

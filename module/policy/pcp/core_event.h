@@ -82,10 +82,6 @@ struct pcp_use {
  * struct pcp_event - what mode `event` knows of one list
  * @use: the last ticks, the current one at @now
  * @now: index of the current tick
- * @refills: refills since the last drain
- * @drain_rest: pages that may still go for the free that caused the last drain
- * @drain_counts: the drain that begins was counted, and pcp_event_drain_went() is to come
- * @drain_freed: the CPU's count of freed pages at the last drain
  * @seen: pages in the list when last seen, less what drains took since
  * @least: fewest pages seen in the list in the last PCP_USE_TICKS
  * @at_once: most pages allocated in one of the last PCP_USE_TICKS, without the current tick
@@ -101,10 +97,6 @@ struct pcp_use {
 struct pcp_event {
 	struct pcp_use use[PCP_USE_TICKS];
 	unsigned int now;
-	unsigned int refills;
-	int drain_rest;
-	bool drain_counts;
-	unsigned long drain_freed;
 	int seen;
 	int least;
 	unsigned long at_once;
@@ -121,48 +113,25 @@ struct pcp_event {
  * @count: pages in the list
  * @net: pages allocated less pages freed by the CPU since boot; only differences count
  * @allocated: pages allocated by the CPU from zones of the list's kind since boot; may wrap
- * @freed: pages freed by the CPU since boot; may wrap
  */
 struct pcp_sample {
 	unsigned int type;
 	int count;
 	long net;
 	unsigned long allocated;
-	unsigned long freed;
 };
 
 int pcp_event_tuned(int tuned, int low, int batch);
 void pcp_event_begin(struct pcp_event *event, const struct pcp_sample *sample,
 		     unsigned long allocated);
-int pcp_event_refill_count(const struct pcp_event *event, int asked, int count,
-			   const struct pcp_limits *limits);
 void pcp_event_refill(struct pcp_event *event, const struct pcp_sample *sample, int pages);
 struct pcp_decision pcp_event_drain(struct pcp_event *event, const struct pcp_sample *sample,
 				    const struct pcp_limits *limits);
 int pcp_event_drain_count(const struct pcp_event *event, const struct pcp_sample *sample, int asked,
 			  const struct pcp_limits *limits);
-void pcp_event_drained(struct pcp_event *event, const struct pcp_sample *sample, int pages);
-int pcp_event_drain_first(struct pcp_event *event, const struct pcp_sample *sample, int asked,
-			  int least, const struct pcp_limits *limits);
-int pcp_event_drain_next(struct pcp_event *event, int asked);
-void pcp_event_drain_went(struct pcp_event *event, int beyond);
-void pcp_event_drain_beyond(struct pcp_event *event, int beyond);
+void pcp_event_drained(struct pcp_event *event, int pages);
 struct pcp_decision pcp_event_hold(const struct pcp_limits *limits);
 struct pcp_decision pcp_event_tick(struct pcp_event *event, const struct pcp_sample *sample,
 				   unsigned long allocated, const struct pcp_limits *limits);
-
-/**
- * pcp_event_drain_goes_on() - is a drain a further part of the last one?
- * @event: state of the list
- * @freed: pages freed by the CPU since boot; may wrap
- *
- * The kernel counts a freed page before the page causes a drain.
- *
- * Return: true if the CPU has freed no page since; for a drain that a free has caused.
- */
-static inline bool pcp_event_drain_goes_on(const struct pcp_event *event, unsigned long freed)
-{
-	return freed == event->drain_freed;
-}
 
 #endif /* LIVEMM_POLICY_PCP_CORE_EVENT_H */

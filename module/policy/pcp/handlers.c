@@ -65,31 +65,6 @@ static struct pcp_limits limits_now(struct zone *zone, struct pcp_zone *pz,
 }
 
 /**
- * pcp_on_refill_size() - event: a list is empty, and about to be refilled from the buddy
- * @refill: the refill
- *
- * Context: see the top of the file.
- */
-void pcp_on_refill_size(struct lmm_refill *refill)
-{
-	struct pcp_list *list = pcp_list_of(refill->slot, refill->cpu);
-	struct pcp_zone *pz = &pcp.zones[refill->slot];
-	struct zone *zone = refill->zone;
-	struct pcp_limits limits;
-	unsigned long count;
-	long room;
-
-	kick(zone, pz);
-	if (pcp.mode != PCP_MODE_EVENT || refill->order || !list->limits.max)
-		return;
-	limits = limits_now(zone, pz, list, refill->pcp);
-	count = pcp_event_refill_count(&list->event, refill->blocks, refill->pcp->count, &limits);
-	/* A larger refill must not itself bring the zone near its watermark. */
-	room = zone_page_state(zone, NR_FREE_PAGES) - lmm_zone_mark(zone);
-	refill->blocks = max_t(long, refill->blocks, min_t(long, count, room));
-}
-
-/**
  * pcp_on_refilled() - event: pages moved to an empty list
  * @refill: the refill
  *
@@ -102,6 +77,7 @@ void pcp_on_refilled(struct lmm_refill *refill)
 	struct pcp_list *list = pcp_list_of(refill->slot, refill->cpu);
 	struct pcp_sample sample;
 
+	kick(refill->zone, &pcp.zones[refill->slot]);
 	if (!refill->stocked)
 		lmm_count(&lmm_pcp_policy, COUNT_REFILLS, 1);
 	if (pcp.mode != PCP_MODE_EVENT || refill->order || !list->limits.max ||
@@ -173,8 +149,9 @@ static bool drain_of_full_list(const struct per_cpu_pages *pages, int count)
 }
 
 /*
- * Mode `event`: raise the bound of this CPU's full list, and limit the drain, all parts of it.  A
- * caller that is not known to free gets at least a batch: drain_pages_zone() asks again until the
+ * Mode `event`: raise the bound of this CPU's full list, and limit the drain.  The kernel may drain
+ * in parts, and release the list's lock in between (7.2): the list has room then, and no more goes.
+ * A caller that is not known to free gets at least a batch: drain_pages_zone() asks again until the
  * list is empty (6.7), and would never end without a page.  The core gives no page where a sysctl
  * has just raised the kernel's default above what the list holds.
  */
@@ -182,30 +159,26 @@ static int free_drain_count(const struct lmm_drain *drain, struct pcp_zone *pz,
 			    struct pcp_list *list, bool frees)
 {
 	bool full = drain_of_full_list(drain->pcp, drain->count);
-	int count = drain->count, pindex = drain->pindex;
+	int count = drain->count, pindex = drain->pindex, most;
 	struct pcp_limits limits;
 	struct pcp_sample sample;
 
-	if (!drain->is_here)
-		return count;
-	list->event.drain_counts = false;
-	if ((!full && !frees) || !list->limits.max || READ_ONCE(list->returning))
+	if (!drain->is_here || (!full && !frees) || !list->limits.max ||
+	    READ_ONCE(list->returning))
 		return count;
 	limits = limits_now(drain->zone, pz, list, drain->pcp);
 	/* The list may be full by pcp_list_yield(), which says nothing about the list's needs. */
 	if (full && limits.reclaim)
 		return count;
-	if (frees && pcp_event_drain_goes_on(&list->event, lmm_cpu_freed(drain->cpu)))
-		return pcp_blocked(&limits) || limits.near ? count :
-		       pcp_event_drain_next(&list->event, count);
-	/* kswapd runs: the kernel then lets a list have four batches. */
-	if (!full)
+	/* kswapd runs, and the kernel lets a list have four batches; or it wants large blocks. */
+	if (!full && (pindex >= MIGRATE_PCPTYPES ||
+		      test_bit(ZONE_RECLAIM_ACTIVE, &drain->zone->flags)))
 		return count;
 	pcp_list_sample(drain->zone, drain->cpu, pindex % MIGRATE_PCPTYPES, &sample);
-	if (pindex < MIGRATE_PCPTYPES)
+	if (full && pindex < MIGRATE_PCPTYPES)
 		list_grow(drain->zone, pz, list, drain->cpu, &sample, &limits);
-	return pcp_event_drain_first(&list->event, &sample, count, frees ? 0 : limits.batch,
-				     &limits);
+	most = pcp_event_drain_count(&list->event, &sample, count, &limits);
+	return frees ? most : max(most, min(count, limits.batch));
 }
 
 /**
@@ -236,16 +209,10 @@ void pcp_on_drain_size(struct lmm_drain *drain)
  */
 void pcp_on_drained(struct lmm_drain *drain)
 {
-	struct pcp_event *event = &pcp_list_of(drain->slot, drain->cpu)->event;
-	bool known = pcp.mode == PCP_MODE_EVENT && drain->is_here;
-
-	if (known)
-		pcp_event_drain_beyond(event, drain->beyond);
-	if (drain->left <= 0)
-		return;
-	lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
-	if (known)
-		pcp_event_drain_went(event, max(drain->moved - drain->left, 0));
+	if (drain->left > 0)
+		lmm_count(&lmm_pcp_policy, COUNT_DRAINS, 1);
+	if (pcp.mode == PCP_MODE_EVENT && drain->is_here)
+		pcp_event_drained(&pcp_list_of(drain->slot, drain->cpu)->event, drain->gone);
 }
 
 /**

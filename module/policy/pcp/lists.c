@@ -54,7 +54,6 @@ void pcp_list_sample(struct zone *zone, int cpu, unsigned int type, struct pcp_s
 	sample->count = READ_ONCE(per_cpu_ptr(zone->per_cpu_pageset, cpu)->count);
 	sample->allocated = lmm_cpu_allocated(zone, cpu);
 	sample->net = lmm_cpu_net(cpu);
-	sample->freed = lmm_cpu_freed(cpu);
 }
 
 /**

@@ -225,7 +225,7 @@ LMM_ON_TRACEPOINT(PCP, PAGE_FREE, (void *data, struct page *page, unsigned int o
 LMM_ON_KPROBE(PCP, PAGESET_DEFAULT, pcp_on_list_bounds())
 
 static const struct lmm_subscription pcp_subscriptions[] = {
-	LMM_USES(REFILL, "larger refills, counters of refills"),
+	LMM_USES(REFILL, "which pages lists are refilled with, counters of refills"),
 	LMM_USES_IN(LMM_ALL_MODES, BIT(PCP_MODE_EVENT), DRAIN,
 		    "mode event; counter drains; shorter drains at exit"),
 	LMM_USES_IN(BIT(PCP_MODE_DEPTH), BIT(PCP_MODE_DEPTH), PAGE_ALLOC,
@@ -245,7 +245,6 @@ static const struct lmm_subscription pcp_subscriptions[] = {
 static const struct lmm_hook_client pcp_uses = LMM_HOOK_CLIENT(pcp);
 
 static const struct lmm_events pcp_events = {
-	.refill_size = pcp_on_refill_size,
 	.refilled = pcp_on_refilled,
 	.drain_size = pcp_on_drain_size,
 	.drained = pcp_on_drained,

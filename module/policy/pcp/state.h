@@ -119,7 +119,6 @@ int pcp_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 int pcp_hotplug_start(void);
 void pcp_hotplug_stop(void);
 
-void pcp_on_refill_size(struct lmm_refill *refill);
 void pcp_on_refilled(struct lmm_refill *refill);
 void pcp_on_drain_size(struct lmm_drain *drain);
 void pcp_on_drained(struct lmm_drain *drain);

@@ -131,16 +131,8 @@ static void refill(struct model *model, struct zone *zone, struct list *list)
 		return;
 	}
 	asked = nr_alloc(model, zone, list);
-	got = asked;
 	kick(model, zone);
-	if (sized) {
-		struct pcp_limits limits = limits_now(model, zone, list);
-		long room = model_free(zone) - zone->mark;
-
-		got = pcp_event_refill_count(&list->event, asked, list->count, &limits);
-		got = max_t(long, asked, min_t(long, got, room));
-	}
-	got = depot_split(model, zone, list, got, bound(model, zone, list));
+	got = depot_split(model, zone, list, asked, bound(model, zone, list));
 	if (sized)
 		pcp_event_refill(&list->event, &sample, got);
 	if (list->due > 0 && model_follows(model, list))
@@ -230,12 +222,12 @@ static void grow(struct model *model, struct zone *zone, struct list *list,
 /* A free has filled the list: drain_decide() of pcp/handlers.c. */
 static void drain_full(struct model *model, struct zone *zone, struct list *list, int high)
 {
-	int pages = nr_free(model, list, high);
+	int pages = nr_free(model, list, high), before = list->count;
 	bool full = list->count >= bound(model, zone, list);
 
 	if (!model->tunes && model->config->enabled)
 		pages = lmm_drain_hold(pages, list->count, list->limits.def, list->batch);
-	/* Beside kswapd: part_drain_count(). */
+	/* As free_drain_count(). */
 	if (by_policy(model, list) && !full && !is_near(model, zone))
 		return;
 	if (by_policy(model, list) && full && pages < list->count) {
@@ -244,11 +236,12 @@ static void drain_full(struct model *model, struct zone *zone, struct list *list
 
 		grow(model, zone, list, &sample, &limits);
 		pages = pcp_event_drain_count(&list->event, &sample, pages, &limits);
-		pcp_event_drained(&list->event, &sample, pages);
 	}
 	if (pages > 0)
 		pages -= depot_store(model, zone, list, pages);
 	model_drain(model, zone, list, pages);
+	if (by_policy(model, list))
+		pcp_event_drained(&list->event, before - list->count);
 }
 
 void model_give(struct model *model, struct zone *zone, struct list *list, long pages)
