@@ -102,8 +102,6 @@ static unsigned int stocked(struct kunit *test, const struct depot_model *m, uns
 		for (kind = 0; kind < DEPOT_KINDS; kind++) {
 			KUNIT_EXPECT_EQ(test, !list_empty(&shard->ring[kind]),
 					!!(shard->kinds & BIT(kind)));
-			KUNIT_EXPECT_EQ(test, !list_empty(&shard->ring[kind]),
-					!!(m->depot.stocked[kind] & BIT(shard - m->shards)));
 			list_for_each_entry(batch, &shard->ring[kind], link) {
 				KUNIT_EXPECT_EQ(test, length(&batch->pages), batch->count);
 				pages += batch->count;
@@ -261,22 +259,6 @@ static void every_reason(struct kunit *test)
 	}
 }
 
-static void how_much_is_cut_off(struct kunit *test)
-{
-	/* At least half of the list: the whole list. */
-	KUNIT_EXPECT_EQ(test, 378U, depot_cut(315, 378));
-	KUNIT_EXPECT_EQ(test, 378U, depot_cut(189, 378));
-	KUNIT_EXPECT_EQ(test, 1U, depot_cut(1, 1));
-	/* Less than half, or a list of unknown length: cut off the tail. */
-	KUNIT_EXPECT_EQ(test, 63U, depot_cut(63, 378));
-	KUNIT_EXPECT_EQ(test, 63U, depot_cut(63, 0));
-	/* Never more than DEPOT_BATCH_MAX. */
-	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX, depot_cut(30000, 31000));
-	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX, depot_cut(DEPOT_BATCH_MAX, 0));
-	KUNIT_EXPECT_EQ(test, (unsigned int)DEPOT_BATCH_MAX,
-			depot_cut(DEPOT_BATCH_MAX, DEPOT_BATCH_MAX));
-}
-
 /* A chain keeps its order; the newest batch comes first, of the wanted kind only. */
 static void newest_first_and_in_order(struct kunit *test)
 {
@@ -313,25 +295,6 @@ static void taken_behind_what_is_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 5U, length(&to));
 	KUNIT_EXPECT_PTR_EQ(test, &m->page[0], to.next);
 	KUNIT_EXPECT_PTR_EQ(test, &m->page[4], to.prev);
-}
-
-/* Shards that have no bit are looked at one by one. */
-static void more_shards_than_bits(struct kunit *test)
-{
-	static const u16 shard_of[] = { 0, BITS_PER_LONG };
-	const unsigned int nr = BITS_PER_LONG + 1;
-	struct depot_model *m = model_new(test);
-	struct depot_shard *shards = kunit_kzalloc(test, nr * sizeof(*shards), GFP_KERNEL);
-	struct depot_batch *batches = kunit_kzalloc(test, nr * sizeof(*batches), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, shards);
-	KUNIT_ASSERT_NOT_NULL(test, batches);
-	depot_init(&m->depot, shards, nr, shard_of);
-	depot_supply(&m->depot, batches, nr);
-	KUNIT_EXPECT_TRUE(test, store(m, 1, 0, 3, 0));
-	KUNIT_EXPECT_EQ(test, 0, take(m, 0, 0));
-	KUNIT_EXPECT_TRUE(test, store(m, 0, 0, 3, 0));
-	KUNIT_EXPECT_NE(test, -1, take(m, 1, 0));
 }
 
 /* The oldest batch comes first, and none that is too young; also when jiffies wrap. */
@@ -677,10 +640,8 @@ static struct kunit_case zonelock_core_cases[] = {
 	KUNIT_CASE(few_small_blocks_are_left),
 	KUNIT_CASE(bound_of_a_depot),
 	KUNIT_CASE(every_reason),
-	KUNIT_CASE(how_much_is_cut_off),
 	KUNIT_CASE(newest_first_and_in_order),
 	KUNIT_CASE(taken_behind_what_is_there),
-	KUNIT_CASE(more_shards_than_bits),
 	KUNIT_CASE(given_back_by_age),
 	KUNIT_CASE(given_back_at_once),
 	KUNIT_CASE(full_shards_refuse),

@@ -45,10 +45,8 @@ static void rules(struct input *input)
 {
 	struct depot_view view = take_view(input);
 	unsigned int count = take_within(input, 1, DEPOT_BATCH_MAX);
-	unsigned int asked = take_within(input, 1, 4096), on_list = take_within(input, 0, 4096);
 	bool stores = depot_judge(&view, count) == DEPOT_STORE;
 	enum depot_reason duty = depot_duty(&view);
-	unsigned int cut = depot_cut(asked, on_list);
 
 	MUST(stores, ==, !view.disabled && !unwanted(&view) && view.held + count <= view.max);
 	MUST(duty == DEPOT_BY_AGE || duty == DEPOT_BY_SIZE, ==, !unwanted(&view));
@@ -60,10 +58,6 @@ static void rules(struct input *input)
 		view.held += count;
 		MUST(depot_duty(&view), ==, DEPOT_BY_AGE);
 	}
-	MUST(cut, >=, 1);
-	MUST(cut, <=, DEPOT_BATCH_MAX);
-	if (cut != on_list)
-		MUST(cut, <=, asked);
 }
 
 /* What lists pass on: no more than CPUs have taken, in half of the time, and nothing twice. */

@@ -8,7 +8,6 @@
 #include <linux/minmax.h>
 
 #include "core.h"
-#include "depot.h"
 
 /**
  * depot_judge() - may a drained batch be stored?
@@ -102,25 +101,6 @@ unsigned long depot_took(unsigned long took, unsigned long taken, unsigned long 
 unsigned long depot_wants(unsigned long took, unsigned long held)
 {
 	return took / 2 > held ? took / 2 - held : 0;
-}
-
-/**
- * depot_cut() - number of pages of a list to store
- * @asked: pages that the kernel wants to drain, at least 1
- * @on_list: pages on the list, or 0 if unknown
- *
- * Moving a whole list costs a splice; moving a part means walking page by page.  The whole list is
- * therefore stored where the kernel wants to drain at least half.  If the CPU does allocate again,
- * taking a batch from the depot is as cheap as storing.  A long list gives up one batch each time
- * the list is full.
- *
- * Return: @on_list for the whole list, else at most @asked pages to be cut off the tail.
- */
-unsigned int depot_cut(unsigned int asked, unsigned int on_list)
-{
-	if (on_list && on_list <= DEPOT_BATCH_MAX && asked >= on_list / 2)
-		return on_list;
-	return min_t(unsigned int, asked, DEPOT_BATCH_MAX);
 }
 
 /**

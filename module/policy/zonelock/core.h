@@ -161,6 +161,5 @@ enum depot_reason depot_duty(const struct depot_view *view);
 unsigned long depot_bound(const struct depot_view *view, unsigned long limit, unsigned long took);
 unsigned long depot_took(unsigned long took, unsigned long taken, unsigned long times);
 unsigned long depot_wants(unsigned long took, unsigned long held);
-unsigned int depot_cut(unsigned int asked, unsigned int on_list);
 
 #endif /* LIVEMM_POLICY_ZONELOCK_CORE_H */

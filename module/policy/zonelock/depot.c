@@ -52,8 +52,6 @@ void depot_init(struct depot *depot, struct depot_shard *shards, unsigned int nr
 
 	atomic_long_set(&depot->pages, 0);
 	atomic_long_set(&depot->taken, 0);
-	for (kind = 0; kind < DEPOT_KINDS; kind++)
-		depot->stocked[kind] = 0;
 	depot->nr_batches = 0;
 	depot->nr_shards = nr;
 	depot->shard_of = shard_of;
@@ -101,30 +99,10 @@ static struct depot_shard *shard_at(const struct depot *depot, unsigned int cpu,
 	return shard < depot->nr_shards ? &depot->shards[shard] : NULL;
 }
 
-/* The same for a CPU that wants a batch; NULL where that shard has none. */
-static struct depot_shard *stocked_at(const struct depot *depot, unsigned int cpu,
-				      unsigned int step, unsigned int kind)
-{
-	unsigned int shard = depot->shard_of[cpu] ^ step;
-
-	if (step && shard < BITS_PER_LONG && !(READ_ONCE(depot->stocked[kind]) & BIT(shard)))
-		return NULL;
-	return shard_at(depot, cpu, step);
-}
-
 /* Note whether a ring has a batch.  Under the shard's lock. */
-static void ring_note(struct depot *depot, struct depot_shard *shard, unsigned int kind,
-		      bool stocked)
+static void ring_note(struct depot_shard *shard, unsigned int kind, bool stocked)
 {
-	unsigned long number = shard - depot->shards;
-
 	WRITE_ONCE(shard->kinds, stocked ? shard->kinds | BIT(kind) : shard->kinds & ~BIT(kind));
-	if (depot->nr_shards == 1 || number >= BITS_PER_LONG)
-		return;
-	if (stocked)
-		set_bit(number, &depot->stocked[kind]);
-	else
-		clear_bit(number, &depot->stocked[kind]);
 }
 
 /* Steps of shard_at() that reach every shard. */
@@ -134,7 +112,7 @@ static unsigned int shard_steps(const struct depot *depot)
 }
 
 /* Take the newest or oldest batch out of its ring; it becomes spare.  Under the shard's lock. */
-static unsigned int batch_empty(struct depot *depot, struct depot_shard *shard, unsigned int kind,
+static unsigned int batch_empty(struct depot_shard *shard, unsigned int kind,
 				struct depot_batch *batch, struct list_head *to)
 {
 	unsigned int count = batch->count;
@@ -145,7 +123,7 @@ static unsigned int batch_empty(struct depot *depot, struct depot_shard *shard, 
 	WRITE_ONCE(shard->nr, shard->nr - 1);
 	WRITE_ONCE(shard->nr_spare, shard->nr_spare + 1);
 	if (list_empty(&shard->ring[kind]))
-		ring_note(depot, shard, kind, false);
+		ring_note(shard, kind, false);
 	return count;
 }
 
@@ -154,8 +132,8 @@ static unsigned int batch_empty(struct depot *depot, struct depot_shard *shard, 
  * a spare one, or NULL if there is none.  Joined pages keep the age of the older.  Under the
  * shard's lock.
  */
-static struct depot_batch *batch_for(struct depot *depot, struct depot_shard *shard,
-				     unsigned int kind, unsigned int count, unsigned long now)
+static struct depot_batch *batch_for(struct depot_shard *shard, unsigned int kind,
+				     unsigned int count, unsigned long now)
 {
 	struct list_head *ring = &shard->ring[kind];
 	struct depot_batch *batch;
@@ -170,7 +148,7 @@ static struct depot_batch *batch_for(struct depot *depot, struct depot_shard *sh
 	batch = list_first_entry(&shard->spare, struct depot_batch, link);
 	batch->born = now;
 	if (list_empty(ring))
-		ring_note(depot, shard, kind, true);
+		ring_note(shard, kind, true);
 	list_move_tail(&batch->link, ring);
 	WRITE_ONCE(shard->nr, shard->nr + 1);
 	WRITE_ONCE(shard->nr_spare, shard->nr_spare - 1);
@@ -207,7 +185,7 @@ static bool shard_put(struct depot *depot, struct depot_shard *shard, unsigned i
 		return false;
 	if (!spin_trylock(&shard->lock))
 		return false;
-	batch = batch_for(depot, shard, kind, count, now);
+	batch = batch_for(shard, kind, count, now);
 	if (batch) {
 		list_splice_tail_init(pages, &batch->pages);
 		/* Before another CPU can take the batch, so that the sum is never too small. */
@@ -244,8 +222,7 @@ bool depot_put(struct depot *depot, unsigned int cpu, unsigned int kind,
 	return false;
 }
 
-static unsigned int shard_get(struct depot *depot, struct depot_shard *shard, unsigned int kind,
-			      struct list_head *to)
+static unsigned int shard_get(struct depot_shard *shard, unsigned int kind, struct list_head *to)
 {
 	struct list_head *ring = &shard->ring[kind];
 	unsigned int count = 0;
@@ -253,8 +230,8 @@ static unsigned int shard_get(struct depot *depot, struct depot_shard *shard, un
 	if (!(READ_ONCE(shard->kinds) & BIT(kind)) || !spin_trylock(&shard->lock))
 		return 0;
 	if (!list_empty(ring))
-		count = batch_empty(depot, shard, kind,
-				    list_last_entry(ring, struct depot_batch, link), to);
+		count = batch_empty(shard, kind, list_last_entry(ring, struct depot_batch, link),
+				    to);
 	spin_unlock(&shard->lock);
 	return count;
 }
@@ -276,10 +253,10 @@ unsigned int depot_get(struct depot *depot, unsigned int cpu, unsigned int kind,
 	unsigned int step;
 
 	for (step = 0; step < shard_steps(depot) && !count; step++) {
-		struct depot_shard *shard = stocked_at(depot, cpu, step, kind);
+		struct depot_shard *shard = shard_at(depot, cpu, step);
 
 		if (shard)
-			count = shard_get(depot, shard, kind, to);
+			count = shard_get(shard, kind, to);
 	}
 	if (count) {
 		atomic_long_add(-(long)count, &depot->pages);
@@ -289,8 +266,8 @@ unsigned int depot_get(struct depot *depot, unsigned int cpu, unsigned int kind,
 }
 
 /* The oldest batch of any ring that was stored at @before or earlier.  Under the shard's lock. */
-static unsigned int shard_return(struct depot *depot, struct depot_shard *shard,
-				 unsigned long before, unsigned int *kind, struct list_head *to)
+static unsigned int shard_return(struct depot_shard *shard, unsigned long before,
+				 unsigned int *kind, struct list_head *to)
 {
 	unsigned int kinds;
 
@@ -300,7 +277,7 @@ static unsigned int shard_return(struct depot *depot, struct depot_shard *shard,
 		*kind = __ffs(kinds);
 		batch = list_first_entry(&shard->ring[*kind], struct depot_batch, link);
 		if (time_before_eq(batch->born, before))
-			return batch_empty(depot, shard, *kind, batch, to);
+			return batch_empty(shard, *kind, batch, to);
 	}
 	return 0;
 }
@@ -325,7 +302,7 @@ unsigned int depot_return(struct depot *depot, unsigned long before, unsigned in
 		if (!READ_ONCE(shard->kinds))
 			continue;
 		spin_lock(&shard->lock);
-		count = shard_return(depot, shard, before, kind, to);
+		count = shard_return(shard, before, kind, to);
 		spin_unlock(&shard->lock);
 	}
 	if (count)
@@ -333,8 +310,8 @@ unsigned int depot_return(struct depot *depot, unsigned long before, unsigned in
 	return count;
 }
 
-static unsigned int shard_try_return(struct depot *depot, struct depot_shard *shard,
-				     unsigned int *kind, struct list_head *to)
+static unsigned int shard_try_return(struct depot_shard *shard, unsigned int *kind,
+				     struct list_head *to)
 {
 	struct depot_batch *batch;
 	unsigned int count = 0;
@@ -344,7 +321,7 @@ static unsigned int shard_try_return(struct depot *depot, struct depot_shard *sh
 	if (shard->kinds) {
 		*kind = __ffs(shard->kinds);
 		batch = list_first_entry(&shard->ring[*kind], struct depot_batch, link);
-		count = batch_empty(depot, shard, *kind, batch, to);
+		count = batch_empty(shard, *kind, batch, to);
 	}
 	spin_unlock(&shard->lock);
 	return count;
@@ -366,7 +343,7 @@ unsigned int depot_try_return(struct depot *depot, unsigned int *kind, struct li
 
 	for (; shard < depot->shards + depot->nr_shards && !count; shard++)
 		if (READ_ONCE(shard->kinds))
-			count = shard_try_return(depot, shard, kind, to);
+			count = shard_try_return(shard, kind, to);
 	if (count)
 		atomic_long_add(-(long)count, &depot->pages);
 	return count;

@@ -81,13 +81,9 @@ struct depot_shard {
  * @shard_of: number of the shard of each CPU
  * @pages: pages in the depot; like those in per-CPU lists they do not count as free
  * @taken: pages that CPUs took; the owner may reset the sum
- * @stocked: by kind, BIT(number) of each of the first BITS_PER_LONG shards whose ring has a batch;
- *	written under the shard's lock, and not kept where there is one shard
  *
  * @pages may be too large for a moment, never too small.  What is only read lies on another cache
- * line than the rest, which CPUs that store and take write.  The bits of the kinds that are used
- * most lie on the line of the two sums: without them a CPU that finds no batch would have read a
- * line of every shard.
+ * line than the rest, which CPUs that store and take write.
  */
 struct depot {
 	struct depot_shard *shards;
@@ -96,7 +92,6 @@ struct depot {
 	const u16 *shard_of;
 	atomic_long_t pages ____cacheline_aligned_in_smp;
 	atomic_long_t taken;
-	unsigned long stocked[DEPOT_KINDS];
 };
 
 /**

@@ -103,19 +103,6 @@ static unsigned int length_to(const struct list_head *list, unsigned int most)
 	return length;
 }
 
-/* Take about @count pages off a list, to be stored; returns how many. */
-static unsigned int cut_batch(struct per_cpu_pages *pages, unsigned int kind,
-			      unsigned int count, struct list_head *to)
-{
-	unsigned int order = lmm_pindex_order(kind), on_list = 0;
-	struct list_head *list = &pages->lists[kind];
-
-	/* As far as depot_cut() has to know.  Larger blocks are few. */
-	if (!order)
-		on_list = length_to(list, min(2 * count + 2, DEPOT_BATCH_MAX + 1U));
-	return cut_tail(list, depot_cut(count, on_list) >> order, to) << order;
-}
-
 static enum depot_verdict verdict_of(struct zone *zone, const struct zonelock_zone *zz,
 				     struct per_cpu_pages *pages, unsigned int count,
 				     struct depot_view *view)
@@ -168,13 +155,15 @@ static unsigned int cut_store(struct zonelock_zone *zz, unsigned int kind, struc
 static unsigned int list_store(struct zonelock_zone *zz, unsigned int kind, unsigned int count,
 			       struct per_cpu_pages *pages)
 {
+	unsigned int order = lmm_pindex_order(kind);
 	LIST_HEAD(batch);
 	unsigned int cut;
 
 	/* Before anything is cut off the list. */
 	if (!depot_has_room(&zz->depot, smp_processor_id()))
 		return 0;
-	cut = cut_batch(pages, kind, count, &batch);
+	count = min_t(unsigned int, count, DEPOT_BATCH_MAX);
+	cut = cut_tail(&pages->lists[kind], count >> order, &batch) << order;
 	return cut_store(zz, kind, &batch, cut, pages);
 }
 

@@ -15,8 +15,6 @@
 /* HZ of Debian's kernels is 250. */
 #define JIFFY_NS	(4 * NS_PER_MS)
 /* Of zonelock/handlers.c, giveback.c, urgent.c and hand.h. */
-#define PASS_BATCHES	8
-#define URGENT_BATCHES	1
 #define HAND_BLOCKS	64
 /* Neighbours make blocks of order 3 at least. */
 #define NEIGHBOURS	8
@@ -95,13 +93,10 @@ static enum depot_verdict judge(struct model *model, const struct zone *zone, in
 /* list_store(): a batch goes into the depot; returns its pages. */
 static int store(struct model *model, struct zone *zone, struct list *list, int asked)
 {
-	int cut, on_list = 0, mine = list->count - min(list->floor, list->count);
+	int cut = min3(asked, DEPOT_BATCH_MAX, list->count - min(list->floor, list->count));
 
 	if (!depot_has_room(&zone->depot, 0))
 		return 0;
-	if (list->count - asked / 2 <= DEPOT_BATCH_MAX && list->floor <= asked / 2)
-		on_list = mine;
-	cut = min((int)depot_cut(asked, on_list), mine);
 	if (cut <= 0 || !depot_put(&zone->depot, 0, 0, &nothing, cut, jiffies_of(model)))
 		return 0;
 	list->count -= cut;
@@ -240,21 +235,14 @@ static void to_buddy(struct model *model, struct zone *zone, long pages)
 	model->result->drains += DIV_ROUND_UP(blocks_of(pages), HAND_BLOCKS);
 }
 
-/* return_batches() */
-static long return_batches(struct model *model, struct zone *zone, unsigned long before, int most)
+/* return_batch() */
+static long return_batch(struct model *model, struct zone *zone, unsigned long before)
 {
-	unsigned int kind, count;
-	long sum = 0;
+	unsigned int kind, count = depot_return(&zone->depot, before, &kind, &nothing);
 
-	while (most-- > 0) {
-		count = depot_return(&zone->depot, before, &kind, &nothing);
-		if (!count)
-			break;
-		sum += count;
-	}
-	if (sum)
-		to_buddy(model, zone, sum);
-	return sum;
+	if (count)
+		to_buddy(model, zone, count);
+	return count;
 }
 
 /* zonelock_return_zone() */
@@ -274,8 +262,7 @@ long depot_return_zone(struct model *model, struct zone *zone, enum depot_reason
 		if (reason == DEPOT_BY_SIZE &&
 		    (unsigned long)atomic_long_read(&zone->depot.pages) <= view.max)
 			break;
-		count = return_batches(model, zone, before,
-				       reason == DEPOT_BY_SIZE ? 1 : PASS_BATCHES);
+		count = return_batch(model, zone, before);
 		if (!count)
 			break;
 		sum += count;
@@ -352,7 +339,7 @@ void depot_wanted(struct model *model)
 		    model_free(zone) >= zone->mark)
 			continue;
 		zone->wanted = true;
-		return_batches(model, zone, jiffies_of(model), URGENT_BATCHES);
+		return_batch(model, zone, jiffies_of(model));
 		kick(model);
 	}
 }
