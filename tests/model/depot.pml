@@ -13,7 +13,7 @@
  * The model is sequentially consistent.  depot.c changes rings under the shard's lock alone, so
  * that acquire and release order what they need; loads without the lock only save a try.  Where
  * order matters without a lock (`returning` against the rings, the sum against `ticking`) the
- * kernel code has full barriers: return_batches(), zonelock_pass().
+ * kernel code has full barriers: return_batch(), zonelock_pass().
  *
  * LOAD names the threads.  BUG plants a mistake, which spin must find; see tests/model.py.
  */
@@ -241,7 +241,7 @@ proctype taker(byte me)
 	od
 }
 
-/* return_batches() */
+/* return_batch() */
 inline return_batch(me) {
 	n = 0;
 	if

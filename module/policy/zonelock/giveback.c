@@ -29,34 +29,26 @@ static const char *const reason_words[DEPOT_NR_REASONS] = {
 	[DEPOT_BY_OFF] = "off",
 };
 
-/*
- * Batches that a pass gives back at a time, with preemption off: 4032 pages, as many as eight
- * blocks of order 9.
- */
-#define PASS_BATCHES	8
-
-/* Put a batch into the hand. */
-static void hand_add_batch(struct zonelock_hand *hand, unsigned int kind, struct list_head *batch)
+/* Give back a batch, its neighbours as larger blocks. */
+static void batch_free(struct zone *zone, unsigned int kind, struct list_head *batch)
 {
+	struct zonelock_hand hand;
+
+	hand_init(&hand, zone, HAND_BLOCKS, 0);
 	if (lmm_pindex_order(kind)) {
-		hand_add(hand, kind, batch);
+		hand_add(&hand, kind, batch);
 	} else {
-		hand_join(hand, batch);
-		hand_rest(hand, kind, batch);
+		hand_join(&hand, batch);
+		hand_rest(&hand, kind, batch);
 	}
+	hand_free(&hand);
 }
 
-/*
- * Give back up to @most batches that were stored at @before or earlier; returns their pages, or 0.
- * Single pages of several batches make larger blocks.
- */
-static unsigned int return_batches(struct zone *zone, unsigned long before, unsigned int most)
+/* Give back a batch that was stored at @before or earlier; returns its pages, or 0. */
+static unsigned int return_batch(struct zone *zone, unsigned long before)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
-	struct list_head pages[MIGRATE_PCPTYPES];
-	unsigned int count, kind, sum = 0;
-	struct zonelock_hand hand;
-	bool single = most == 1;
+	unsigned int count, kind;
 	LIST_HEAD(batch);
 
 	/* The kernel drains the lists of each CPU in turn: most find nothing. */
@@ -70,52 +62,30 @@ static unsigned int return_batches(struct zone *zone, unsigned long before, unsi
 	atomic_inc(&zz->returning);
 	/* return_part() looks for a batch first and at the count next, so count first here. */
 	smp_mb__after_atomic();
-	for (kind = 0; kind < MIGRATE_PCPTYPES; kind++)
-		INIT_LIST_HEAD(&pages[kind]);
-	hand_init(&hand, zone, HAND_BLOCKS, 0);
-	while (most--) {
-		count = depot_return(&zz->depot, before, &kind, &batch);
-		if (!count)
-			break;
-		sum += count;
-		if (single || lmm_pindex_order(kind))
-			hand_add_batch(&hand, kind, &batch);
-		else
-			list_splice_tail_init(&batch, &pages[kind]);
-	}
-	for (kind = 0; sum && kind < MIGRATE_PCPTYPES; kind++) {
-		if (list_empty(&pages[kind]))
-			continue;
-		hand_sort(&pages[kind]);
-		hand_join(&hand, &pages[kind]);
-		hand_rest(&hand, kind, &pages[kind]);
-	}
-	hand_free(&hand);
+	count = depot_return(&zz->depot, before, &kind, &batch);
+	if (count)
+		batch_free(zone, kind, &batch);
 	/* The pages are in the buddy before the count drops. */
 	smp_mb__before_atomic();
 	atomic_dec(&zz->returning);
 	preempt_enable();
-	return sum;
+	return count;
 }
 
 /* Give back the oldest batch of a ring, unless a shard's lock is held. */
 static unsigned int try_return_batch(struct zone *zone)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
-	struct zonelock_hand hand;
 	unsigned int count, kind;
 	LIST_HEAD(batch);
 
 	atomic_inc(&zz->returning);
-	/* As return_batches(): count first, for return_part(). */
+	/* As return_batch(): count first, for return_part(). */
 	smp_mb__after_atomic();
 	count = depot_try_return(&zz->depot, &kind, &batch);
-	if (count) {
-		hand_init(&hand, zone, HAND_BLOCKS, 0);
-		hand_add_batch(&hand, kind, &batch);
-		hand_free(&hand);
-	}
-	/* As return_batches(): the pages are in the buddy. */
+	if (count)
+		batch_free(zone, kind, &batch);
+	/* As return_batch(): the pages are in the buddy. */
 	smp_mb__before_atomic();
 	atomic_dec(&zz->returning);
 	return count;
@@ -145,7 +115,6 @@ static void returned(struct zone *zone, enum depot_reason reason, long pages)
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
-	unsigned int most = reason == DEPOT_BY_SIZE ? 1 : PASS_BATCHES;
 	unsigned long before = jiffies;
 	struct depot_view view;
 	unsigned int count;
@@ -158,7 +127,7 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
 		/* No more than must go. */
 		if (reason == DEPOT_BY_SIZE && atomic_long_read(&zz->depot.pages) <= view.max)
 			break;
-		count = return_batches(zone, before, most);
+		count = return_batch(zone, before);
 		if (!count)
 			break;
 		sum += count;
@@ -174,30 +143,27 @@ long zonelock_return_zone(struct zone *zone, enum depot_reason reason)
  * @most: batches to give back at most
  *
  * Context: any but NMI, preemption off, no lock of the allocator held by the caller.
- * Return: number of batches given back.
  */
-unsigned int zonelock_return_now(struct zone *zone, unsigned int most)
+void zonelock_return_now(struct zone *zone, unsigned int most)
 {
-	unsigned int count, batches = 0;
+	unsigned int count;
 	long sum = 0;
 
 	if (in_nmi() || !depot_stocked(&zonelock_of(zone)->depot))
-		return 0;
-	while (batches < most) {
+		return;
+	for (; most; most--) {
 		count = try_return_batch(zone);
 		if (!count)
 			break;
 		sum += count;
-		batches++;
 	}
 	returned(zone, DEPOT_BY_ORDER, sum);
-	return batches;
 }
 
 /* Give back one batch of a zone.  With none left, wait for batches that others are giving back. */
 static unsigned int return_part(struct zone *zone, const struct lmm_klp_return *part)
 {
-	unsigned int count = return_batches(zone, part->before, 1);
+	unsigned int count = return_batch(zone, part->before);
 
 	returned(zone, part->by == LMM_KLP_COMPACT ? DEPOT_BY_COMPACTION : DEPOT_BY_DRAIN, count);
 	while (!count && atomic_read(&zonelock_of(zone)->returning))

@@ -95,17 +95,6 @@ static int by_address(void *unused, const struct list_head *a, const struct list
 }
 
 /**
- * hand_sort() - sort a list of blocks of one zone by address
- * @blocks: list of blocks that are the caller's alone
- *
- * Context: any.
- */
-void hand_sort(struct list_head *blocks)
-{
-	list_sort(NULL, blocks, by_address);
-}
-
-/**
  * hand_join() - join single pages that are neighbours to larger blocks
  * @hand: the hand; gets the larger blocks
  * @pages: list of pages that are the caller's alone; keeps those that were not joined
@@ -126,7 +115,7 @@ void hand_join(struct zonelock_hand *hand, struct list_head *pages)
 	hand->nr_joined += blocks;
 	if (!blocks || !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE))
 		return;
-	hand_sort(&hand->joined);
+	list_sort(NULL, &hand->joined, by_address);
 	blocks = runs_join(&hand->joined, PAGE_ALLOC_COSTLY_ORDER, pageblock_order, pfn_of, &large);
 	hand->nr_joined -= blocks << (pageblock_order - PAGE_ALLOC_COSTLY_ORDER);
 	hand_add(hand, NR_LOWORDER_PCP_LISTS, &large);

@@ -41,7 +41,6 @@ void hand_init(struct zonelock_hand *hand, struct zone *zone, unsigned int most,
 void hand_add(struct zonelock_hand *hand, unsigned int pindex, struct list_head *blocks);
 void hand_join(struct zonelock_hand *hand, struct list_head *pages);
 void hand_rest(struct zonelock_hand *hand, unsigned int migratetype, struct list_head *pages);
-void hand_sort(struct list_head *blocks);
 void hand_free(struct zonelock_hand *hand);
 
 #endif /* LIVEMM_POLICY_ZONELOCK_HAND_H */

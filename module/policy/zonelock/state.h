@@ -106,7 +106,7 @@ static inline unsigned long zonelock_took(const struct zonelock_zone *zz)
 }
 
 long zonelock_return_zone(struct zone *zone, enum depot_reason reason);
-unsigned int zonelock_return_now(struct zone *zone, unsigned int most);
+void zonelock_return_now(struct zone *zone, unsigned int most);
 void zonelock_pass(struct work_struct *work);
 int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 
