@@ -62,6 +62,23 @@ static void neighbours_are_joined(struct kunit *test)
 	}
 }
 
+static unsigned long bad_pfn(const struct list_head *page)
+{
+	return page == &run_page[70] ? RUNS_ALONE : run_pfn(page);
+}
+
+/* A page in a bad state goes alone, so that the kernel finds it; no other run is cut. */
+static void a_bad_page_goes_alone(struct kunit *test)
+{
+	LIST_HEAD(pages);
+	LIST_HEAD(blocks);
+
+	run_chain(&pages, 64, 1, 64);
+	KUNIT_EXPECT_EQ(test, 7U, runs_join(&pages, 0, RUN_ORDER, bad_pfn, &blocks));
+	KUNIT_EXPECT_PTR_EQ(test, &run_page[72], blocks.next);
+	KUNIT_EXPECT_EQ(test, 8U, length(&pages));
+}
+
 /* The largest blocks first, then smaller ones of what is left. */
 static void largest_blocks_first(struct kunit *test)
 {
@@ -241,6 +258,7 @@ static void a_hold_ends(struct kunit *test)
 static struct kunit_case zonelock_runs_cases[] = {
 	KUNIT_CASE(a_hold_ends),
 	KUNIT_CASE(neighbours_are_joined),
+	KUNIT_CASE(a_bad_page_goes_alone),
 	KUNIT_CASE(largest_blocks_first),
 	KUNIT_CASE(joined_once),
 	KUNIT_CASE(a_large_drain_is_few_blocks),

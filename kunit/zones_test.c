@@ -4,6 +4,7 @@
  */
 #include <kunit/test.h>
 
+#include "../module/compat/pageset.h"
 #include "../module/flow/zones.h"
 
 /**
@@ -68,9 +69,27 @@ static void zones_test_mark(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IS_ENABLED(CONFIG_CMA) ? 71546 : 1546, lmm_zone_mark(zone));
 }
 
+/* Before 6.3 a drain looks at the first page of a block for what a free page must not have. */
+static void zones_test_page_is_free(struct kunit *test)
+{
+	struct page page = { };
+
+	atomic_set(&page._mapcount, -1);
+	KUNIT_EXPECT_TRUE(test, lmm_page_is_free(&page));
+	page.mapping = (void *)&page;
+	KUNIT_EXPECT_EQ(test, LMM_TUNES_LISTS, lmm_page_is_free(&page));
+	page.mapping = NULL;
+	set_page_count(&page, 1);
+	KUNIT_EXPECT_EQ(test, LMM_TUNES_LISTS, lmm_page_is_free(&page));
+	set_page_count(&page, 0);
+	__set_bit(PG_lru, lmm_page_flags(&page));
+	KUNIT_EXPECT_EQ(test, LMM_TUNES_LISTS, lmm_page_is_free(&page));
+}
+
 static struct kunit_case zones_test_cases[] = {
 	KUNIT_CASE_PARAM(zones_test_huge_scarce, zones_gen_params),
 	KUNIT_CASE(zones_test_mark),
+	KUNIT_CASE(zones_test_page_is_free),
 	{}
 };
 

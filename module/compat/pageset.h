@@ -228,6 +228,30 @@ static inline unsigned int lmm_pindex(unsigned int order, unsigned int migratety
 }
 
 /**
+ * lmm_page_is_free() - is a page of a list in the state of a free page?
+ * @page: the page
+ *
+ * As page_expected_state().  Before 700d2e9a36b9 ("mm, page_alloc: reduce page alloc/free sanity
+ * checks", 6.3) a drain looks at the first page of each block, and keeps a bad one from use.
+ *
+ * Context: any; the page is the caller's alone.
+ * Return: true if so; true also where the kernel's drains do not look.
+ */
+static inline bool lmm_page_is_free(const struct page *page)
+{
+#if LMM_TUNES_LISTS
+	return true;
+#else
+	unsigned long bad = (unsigned long)page->mapping | (page->flags & PAGE_FLAGS_CHECK_AT_FREE);
+
+#ifdef CONFIG_MEMCG
+	bad |= page->memcg_data;
+#endif
+	return !bad && !page_ref_count(page) && atomic_read(&page->_mapcount) == -1;
+#endif
+}
+
+/**
  * lmm_page_type_copy() - a free page of a list belongs to the migratetype that another belongs to
  * @to: the page
  * @from: the other page, on a list or just taken from the buddy

@@ -83,9 +83,12 @@ void hand_add(struct zonelock_hand *hand, unsigned int pindex, struct list_head 
 	}
 }
 
-static unsigned long pfn_of(const struct list_head *page)
+/* A page that the kernel would not free goes alone: it would find only the first of a block. */
+static unsigned long pfn_of(const struct list_head *entry)
 {
-	return page_to_pfn(list_entry(page, struct page, lru));
+	const struct page *page = list_entry(entry, struct page, lru);
+
+	return lmm_page_is_free(page) ? page_to_pfn(page) : RUNS_ALONE;
 }
 
 /* All struct pages of a zone's memory lie in one array. */
