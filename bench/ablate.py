@@ -76,7 +76,8 @@ MECHANISMS: Mapping[str, Mechanism] = {
         ("build", "cache"), "6.1"),
     "gone_ahead": Mechanism(
         "all that a list gives back in parts goes with the first part", "zonelock", 60,
-        (("zonelock/ahead.c", "\tgone = clamp(before->pages, 0, drain->count);", "\tgone = 0;"),),
+        (("zonelock/handlers.c", "\tgone = clamp(before->pages, 0, drain->count);",
+          "\tgone = 0;"),),
         ("cache", "receive"), "7.2"),
     "pass_on": Mechanism(
         "what other CPUs are about to take goes to the depot when a list shrinks", "zonelock", 60,

@@ -20,7 +20,6 @@
 #include "hook/entry.h"
 #include "policy/common/drain.h"
 #include "policy/common/free_path.h"
-#include "ahead.h"
 #include "hand.h"
 #include "state.h"
 
@@ -242,25 +241,18 @@ static unsigned int list_pass_on(struct zone *zone, struct zonelock_zone *zz,
 	return stored;
 }
 
-/**
- * zonelock_list_shrink() - give back what a list does not need
- * @zone: zone of the list
- * @pages: the per-CPU lists
- * @keep: pages that the list may keep
+/*
+ * Give back what a list holds above @keep; returns the pages that were stored, or went to the buddy
+ * as larger blocks; 0 if few are to go.
  *
  * The CPU of the list frees more pages than it allocates, so the list stays full.  Where other CPUs
  * take pages from the depot, the list would fill up again before the depot gets any, and these CPUs
  * would take pages from the buddy meanwhile.  So the depot gets what they take.
  *
  * The other pages go to the buddy.  The kernel would give back a batch under each hold of
- * zone->lock.
- *
- * Pages of one migratetype go, since preemption is off: the caller may call again.
- *
- * Context: under pcp->lock, preemption off.
- * Return: pages that were stored, or went to the buddy as larger blocks; 0 if few are to go.
+ * zone->lock.  Pages of one migratetype go, since preemption is off: the caller may call again.
  */
-int zonelock_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep)
+static int list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep)
 {
 	struct zonelock_zone *zz = zonelock_of(zone);
 	unsigned int batch = READ_ONCE(pages->batch);
@@ -281,6 +273,72 @@ int zonelock_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int kee
 			gone += list_drain(zone, type, over, keep, pages);
 	}
 	return gone;
+}
+
+/*
+ * Newer kernels give back what a list holds in parts of a batch, each under a hold of zone->lock of
+ * its own.  The policy lets all parts go at once, as larger blocks, and the kernel then asks for
+ * pages that have gone.
+ *
+ * What a CPU has noted outlives its drain, the policy and the CPU, and is freed by nobody: the
+ * pointer to the list is compared, never followed.  A note that is taken for that of another drain
+ * leaves pages on the list, which the next free that finds the list full has drained.
+ */
+
+/**
+ * struct ahead - pages of a list of this CPU that went before the kernel asked for them
+ * @list: the list
+ * @caller: return address of the drain, whose later parts are meant
+ * @until: a value that stays the same until the last part
+ * @pages: number of pages; 0 or less: none
+ */
+struct ahead {
+	const struct per_cpu_pages *list;
+	unsigned long caller;
+	unsigned long until;
+	int pages;
+};
+
+static DEFINE_PER_CPU(struct ahead, ahead);
+
+/* Pages of a drain that have gone before, if @until says that it is a later part of the same. */
+static int ahead_take(const struct lmm_drain *drain, unsigned long until)
+{
+	struct ahead *before = this_cpu_ptr(&ahead);
+	int gone;
+
+	if (before->list != drain->pcp || before->caller != drain->caller || before->until != until)
+		return 0;
+	gone = clamp(before->pages, 0, drain->count);
+	before->pages -= gone;
+	return gone;
+}
+
+/* @more pages of a list have gone than the kernel asked for; may be 0 or less. */
+static void ahead_note(const struct lmm_drain *drain, unsigned long until, int more)
+{
+	*this_cpu_ptr(&ahead) = (struct ahead){ drain->pcp, drain->caller, until, more };
+}
+
+/*
+ * From 6.7 on the kernel lowers the bound that it has tuned, and gives back what this CPU's list
+ * holds above, a batch under each hold of zone->lock (decay_pcp_high()).  All of that goes with the
+ * first batch, as larger blocks; the other batches have gone by then.  Returns the pages of the
+ * drain that need not be drained any more.
+ */
+static int ahead_decay(const struct lmm_drain *drain)
+{
+	unsigned long now = jiffies;
+	int gone;
+
+	if (!LMM_TUNES_LISTS || drain->count > READ_ONCE(drain->pcp->batch) || !drain->is_here)
+		return 0;
+	gone = ahead_take(drain, now);
+	if (gone)
+		return gone;
+	gone = list_shrink(drain->zone, drain->pcp, lmm_pageset_read(drain->pcp));
+	ahead_note(drain, now, gone - drain->count);
+	return min(gone, drain->count);
 }
 
 /*
@@ -347,7 +405,7 @@ static int drain_store(const struct lmm_drain *drain)
 void zonelock_on_drain_store(struct lmm_drain *drain)
 {
 	drain->stored = drain->by_policy ?
-			zonelock_list_shrink(drain->zone, drain->pcp, drain->keep) :
+			list_shrink(drain->zone, drain->pcp, drain->keep) :
 			drain_store(drain);
 }
 

@@ -112,7 +112,6 @@ int zonelock_oom(struct notifier_block *nb, unsigned long unused, void *parm);
 
 void zonelock_on_refill_stock(struct lmm_refill *refill);
 void zonelock_on_refill_split(struct lmm_refill *refill);
-int zonelock_list_shrink(struct zone *zone, struct per_cpu_pages *pages, int keep);
 void zonelock_on_drain_store(struct lmm_drain *drain);
 void zonelock_on_request(struct zone *zone, unsigned int order, int migratetype);
 void zonelock_give_soon(struct zone *zone);
