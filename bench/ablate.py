@@ -94,30 +94,10 @@ MECHANISMS: Mapping[str, Mechanism] = {
         "pages that no depot stores go back joined to larger blocks", "zonelock", 170,
         (("zonelock/handlers.c", "\t\tif (!stored) {", "\t\tif (!stored && !count) {"),),
         ("build", "cache")),
-    "guard": Mechanism(
-        "free blocks of the reserve are kept from small movable requests", "pageblock", 261,
-        (("pageblock/core.c", "\treturn movable && order < whole && kept <= want;",
-          "\treturn false;"),),
-        ("build", "cache", "metadata")),
     "reserve": Mechanism(
-        "the worker makes free blocks ahead of requests", "pageblock", 700,
-        (("pageblock/means.c", "\treturn pageblock.vacates && READ_ONCE(pageblock.move_rate);",
-          "\treturn false;"),),
-        ("build", "metadata")),
-    "price": Mechanism(
-        "a block that is dear to empty waits for the budget", "pageblock", 60,
-        (("pageblock/core_reserve.c",
-          "\treturn tokens * PAGEBLOCK_PRICE / (urgent ? 1 : PAGEBLOCK_SHARE);",
-          "\treturn U64_MAX;"),),
-        ("build",)),
-    "hints": Mechanism(
-        "blocks with large free parts are looked at first", "pageblock", 45,
-        (("pageblock/vacate.c", "\tif (!pz->choice.seen)\n\t\thints_look(zone, pz);",
-          "\tif (false)\n\t\thints_look(zone, pz);"),),
-        ("build",)),
-    "unmix": Mechanism(
-        "movable pages are moved out of blocks that were mixed", "pageblock", 81,
-        (("pageblock/unmix.c", "\tif (!pz->mixed || at >= pz->blocks)", "\tif (pz)"),),
+        "the worker makes free blocks ahead of requests", "pageblock", 400,
+        (("pageblock/reserve.c", "\treturn pageblock.vacates && READ_ONCE(pageblock.move_rate) &&",
+          "\treturn false &&"),),
         ("build", "metadata")),
     "boost": Mechanism(
         "a refused request raises the watermarks as a mix would", "pageblock", 37,

@@ -30,6 +30,9 @@ DISKS = {"livemm-files": 1536, "livemm-swap": 1024}
 # load.  So it is what the kernel takes for so much memory without huge pages.
 MIN_FREE_KIB = 4096
 
+# What the rows are called: the policy has no modes.
+MODE = "claim"
+
 PART = "load"
 PAIR = "load2"  # of --only: the same on two CPUs
 TOGETHER = "beside"  # of --only: the same beside other policies
@@ -291,11 +294,11 @@ def storm_rows(task: Task) -> list[Row]:
 
 
 BENCH = Bench(
-    "pageblock", ("claim", "strict"), ("claim",),
+    "pageblock", (MODE,), (MODE,),
     (Part((PART,), load_rows, LOAD_WORDS),
      Part((PAIR,), partial(load_rows, cpus=2), f"{LOAD_WORDS}, two CPUs"),
      Part((TOGETHER,), beside_rows, f"{LOAD_WORDS}, {BESIDE}"),
      Part((STORM,), storm_rows, STORM_WORDS), cost.PART),
     quick=(PART,),
-    idle=True,
+    idle=True, has_modes=False,
 )

@@ -6,7 +6,7 @@
 #include <linux/bits.h>
 #include <linux/kernel.h>
 
-#include "../module/policy/common/core_move.c"
+#include "../module/policy/common/core_move.h"
 
 /* A page that can be moved: on a list, read, and with no reference but the worker's. */
 #define GOES	.listed = true, .uptodate = true, .migrates = true, .pages = 1, .refs = 1
@@ -118,29 +118,9 @@ static void nothing_is_waited_for(struct kunit *test)
 	KUNIT_EXPECT_GT(test, goes, 0U);
 }
 
-/* What ends by itself is worth another look; what an owner decides is not. */
-static void some_reasons_pass(struct kunit *test)
-{
-	static const enum lmm_skip pass[] = {
-		SKIP(OFF_LIST), SKIP(LOCKED), SKIP(WRITEBACK), SKIP(NOT_READ), SKIP(FILESYSTEM),
-		SKIP(PINNED),
-	};
-	static const enum lmm_skip stay[] = {
-		SKIP(NONE), SKIP(LARGE), SKIP(UNEVICTABLE), SKIP(BOUND),
-	};
-	unsigned int i;
-
-	KUNIT_EXPECT_EQ(test, (int)(ARRAY_SIZE(pass) + ARRAY_SIZE(stay)), (int)LMM_NR_SKIPS);
-	for (i = 0; i < ARRAY_SIZE(pass); i++)
-		KUNIT_EXPECT_TRUE(test, lmm_skip_passes(pass[i]));
-	for (i = 0; i < ARRAY_SIZE(stay); i++)
-		KUNIT_EXPECT_FALSE(test, lmm_skip_passes(stay[i]));
-}
-
 static struct kunit_case pageblock_move_cases[] = {
 	KUNIT_CASE_PARAM(why_a_page_is_skipped, skip_gen_params),
 	KUNIT_CASE(nothing_is_waited_for),
-	KUNIT_CASE(some_reasons_pass),
 	{ }
 };
 

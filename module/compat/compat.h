@@ -313,10 +313,7 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 
 /*
  * A pageblock keeps its migratetype while the block is isolated; before, the caller said which
- * type the block gets afterwards.  Now the type that the block is to get must be set before the
- * isolation ends, under zone->lock: the function that sets the type also sets the bit of the
- * isolation, but neither moves free pages nor counts the block as isolated.  Before, there is
- * nothing to set, and no lmm_block_retype().
+ * type the block gets afterwards.
  * Upstream 7a3324eb66f6 ("mm/page_isolation: remove migratetype from
  * undo_isolate_page_range()") and d1554fb63020 ("mm/page_isolation: remove migratetype
  * parameter from more functions"), 6.17.
@@ -327,9 +324,6 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 #define LMM_RELEASE_ARGS	long unsigned int start_pfn, long unsigned int end_pfn
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, PB_ISOLATE_MODE_OTHER)
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end)
-#define LMM_RETYPE_SYMBOL	init_pageblock_migratetype
-#define LMM_RETYPE_ARGS		struct page *page, enum migratetype migratetype, bool isolate
-#define lmm_block_retype(call, pfn, type)	call(pfn_to_page(pfn), type, true)
 #else
 #define LMM_ISOLATE_ARGS \
 	long unsigned int start_pfn, long unsigned int end_pfn, int migratetype, int flags, \
@@ -338,8 +332,6 @@ static inline LMM_FALLBACK_RETURN lmm_fallback_part(LMM_FALLBACK_RETURN ret, boo
 	long unsigned int start_pfn, long unsigned int end_pfn, int migratetype
 #define lmm_block_isolate(call, pfn, end)	call(pfn, end, MIGRATE_MOVABLE, 0, GFP_NOWAIT)
 #define lmm_block_release(call, pfn, end, type)	call(pfn, end, type)
-#define LMM_RETYPE_SYMBOL	undo_isolate_page_range
-#define LMM_RETYPE_ARGS		LMM_RELEASE_ARGS
 #endif
 
 /*

@@ -167,8 +167,6 @@ CALL(PUTBACK, putback, putback_movable_pages, void, struct list_head *l)
 /* Keep the free pages of blocks from being allocated; give the blocks back. */
 CALL(BLOCK_ISOLATE, block_isolate, start_isolate_page_range, int, LMM_ISOLATE_ARGS)
 CALL(BLOCK_RELEASE, block_release, undo_isolate_page_range, void, LMM_RELEASE_ARGS)
-/* Set the type that an isolated block has once the block is given back. */
-CALL(BLOCK_RETYPE, block_retype, LMM_RETYPE_SYMBOL, void, LMM_RETYPE_ARGS)
 /* Put the pages that this CPU has not put on LRU lists yet there; empty all lists of a zone. */
 CALL(LRU_DRAIN, lru_drain, lru_add_drain, void, void)
 CALL(EMPTY_LISTS, empty_lists, drain_all_pages, void, struct zone *zone)

@@ -31,8 +31,7 @@ TARGETS = {
     "pcp": ["policy/pcp/core.c", "policy/pcp/core_depth.c", "policy/pcp/core_depth.h"],
     "pcp_event": ["policy/pcp/core_event.c"],
     "pageblock": ["policy/pageblock/core.c", "policy/pageblock/core_census.c",
-                  "policy/pageblock/core_reserve.c", "policy/common/core_budget.c",
-                  "policy/common/core_move.c"],
+                  "policy/pageblock/core_reserve.c", "policy/common/core_budget.c"],
     "numa": ["policy/numa/core.c", "policy/numa/core_trend.c", "policy/numa/core_promote.c"],
     "knobs": ["control/knobs.c"],
 }

@@ -1,115 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pageblock.c - fuzz the filter, the worker's pace, budget and choice, and the census
+ * pageblock.c - fuzz the filter, the worker's pace and budget, and the census
  */
 #include "input.h"
 
 #include "policy/common/core_budget.c"
-#include "policy/common/core_move.c"
+#include "policy/common/core_move.h"
 #include "policy/pageblock/core.c"
 #include "policy/pageblock/core_census.c"
 #include "policy/pageblock/core_reserve.c"
 
 #define WHOLE	512
-#define TOP	10
-#define BLOCK	9	/* order of a pageblock */
 
 static struct pageblock_request take_request(struct input *input)
 {
-	unsigned int flags = take(input, 3);
+	unsigned int flags = take(input, 2);
 
 	return (struct pageblock_request){
 		.slow = flags & BIT(0),
 		.waits = flags & BIT(1),
-		.high = flags & BIT(2),
-		.highatomic = flags & BIT(3),
-		.memalloc = flags & BIT(4),
-		.last = flags & BIT(5),
-		.victim = flags & BIT(6),
-		.nofail = flags & BIT(7),
-		.has_fallback = flags & BIT(8),
-		.cleans = flags & BIT(9),
-		.compact_deferred = flags & BIT(11),
-		.above_high = flags & BIT(12),
-		.much_free = flags & BIT(13),
-		.interrupt = flags & BIT(14),
-		.away = flags & BIT(15),
-		.guarded = flags & BIT(16),
-		.rounds = take(input, 1),
+		.highatomic = flags & BIT(2),
+		.memalloc = flags & BIT(3),
+		.last = flags & BIT(4),
+		.victim = flags & BIT(5),
+		.has_fallback = flags & BIT(6),
+		.cleans = flags & BIT(7),
+		.free = flags & BIT(8),
+		.away = flags & BIT(9),
+		.tried = flags & BIT(10),
 	};
 }
 
 static void verdicts(struct input *input)
 {
 	struct pageblock_request request = take_request(input);
-	enum pageblock_mode mode = take_within(input, 0, PAGEBLOCK_MODE_STRICT);
-	enum pageblock_verdict verdict = pageblock_judge(&request, mode);
+	enum pageblock_verdict verdict = pageblock_judge(&request);
+	struct pageblock_search search = { };
+	bool movable = take_bool(input);
 
 	MUST(verdict, <, PAGEBLOCK_NR_VERDICTS);
+	pageblock_search_judged(&search, verdict, movable);
+	MUST_BE(search.pass == (pageblock_allows(verdict) ? PAGEBLOCK_PASS_ALLOWED :
+				PAGEBLOCK_PASS_REFUSED));
+	MUST_BE(movable || !search.parts);
 	if (!pageblock_allows(verdict)) {
 		/* No refusal sends a page to another node; the worker's requests name the node. */
 		MUST_BE(!request.away || request.cleans);
 		/* In the slow path nobody is refused who cannot wait or helps to free memory. */
 		if (request.slow)
-			MUST_BE(!request.last && !request.victim && !request.memalloc &&
-				!request.nofail);
-		if (verdict == PAGEBLOCK_REFUSE_SLOW)
-			MUST(request.rounds, <, PAGEBLOCK_MAX_ROUNDS);
-		MUST_BE(!request.slow || request.waits || request.cleans || request.has_fallback);
+			MUST_BE(!request.last && !request.victim && !request.memalloc);
+		MUST_BE(!request.slow || request.waits || request.cleans);
 	}
-	/* Mode claim refuses nothing that mode strict allows. */
-	if (pageblock_allows(verdict))
-		MUST_BE(pageblock_allows(pageblock_judge(&request, PAGEBLOCK_MODE_CLAIM)));
-	/* Who has tried for long enough is refused no more, in either mode. */
+	/* Who has tried is refused no more. */
 	request.slow = true;
-	request.rounds = PAGEBLOCK_MAX_ROUNDS;
+	request.tried = true;
 	if (!request.cleans)
-		MUST_BE(pageblock_allows(pageblock_judge(&request, mode)));
-}
-
-/*
- * The kernel's search, for each page of a list: down over the orders; the answer that ends the
- * descent may be followed by a climb from the request's order, which must find a block: the kernel
- * has a VM_BUG_ON() there.
- */
-static void search(struct input *input)
-{
-	struct pageblock_search state = { };
-	enum pageblock_verdict verdict = take_within(input, 0, PAGEBLOCK_NR_VERDICTS - 1);
-	unsigned int page, pages = take_within(input, 1, 4), mixed = 0;
-	unsigned int wanted = take_within(input, 0, TOP - 1);
-	bool seen = take_bool(input), movable = take_bool(input), guarded = take_bool(input);
-
-	for (page = 0; page < pages && (page || seen); page++) {
-		unsigned int found = take(input, 2);
-		bool climbs = take_bool(input), got = false;
-		int order;
-
-		for (order = TOP; order >= (int)wanted && !got; order--) {
-			got = found & BIT(order);
-			if (pageblock_search_asks(&state, order, TOP, got))
-				got = pageblock_search_answer(&state, order, verdict, movable,
-							      guarded && order >= BLOCK);
-		}
-		if (!got || !climbs)
-			continue;
-		got = false;
-		for (order = wanted; order <= TOP && !got; order++) {
-			got = found & BIT(order);
-			if (got && order < TOP && pageblock_search_asks(&state, order, TOP, got)) {
-				got = pageblock_search_answer(&state, order, verdict, movable,
-							      guarded && order >= BLOCK);
-				mixed += got;
-				MUST_BE(!got || order < BLOCK || !guarded ||
-					verdict != PAGEBLOCK_REFUSE_GUARDED);
-			}
-		}
-	}
-	if (!pageblock_allows(verdict) && verdict != PAGEBLOCK_REFUSE_GUARDED && seen)
-		MUST(mixed, ==, 0);
-	/* Where the beginning was not seen, nothing is refused. */
-	if (!seen)
-		MUST_BE(!pageblock_search_asks(&state, wanted, TOP, take_bool(input)));
+		MUST_BE(pageblock_allows(pageblock_judge(&request)));
 }
 
 static void boosts(struct input *input)
@@ -139,18 +85,18 @@ static void pacing(struct input *input)
 		now += take(input, 2);
 		if (what & BIT(0)) {
 			pageblock_pace_wake(&pace, now);
-			MUST_BE(pageblock_pace_due(&pace, now));
+			MUST(pageblock_pace_due(&pace), <=, now);
 		}
-		if (!pageblock_pace_due(&pace, now))
+		if (pageblock_pace_due(&pace) > now)
 			continue;
 		pageblock_pace_note(&pace, what & BIT(1), now);
-		MUST(pace.gap, <=, PAGEBLOCK_PERIOD_MS * PAGEBLOCK_MAX_GAP);
+		MUST(pace.gap, <=, PAGEBLOCK_MAX_GAP_MS);
 		MUST(pace.due, ==, now + pace.gap);
 		MUST(pace.vain, <=, PAGEBLOCK_MAX_VAIN);
 		if (what & BIT(1))
-			MUST_BE(pageblock_pace_due(&pace, now));
+			MUST(pageblock_pace_due(&pace), ==, now);
 		else
-			MUST(pace.gap, >=, PAGEBLOCK_PERIOD_MS);
+			MUST(pace.gap, >=, PAGEBLOCK_GAP_MS);
 	}
 }
 
@@ -164,16 +110,13 @@ static void budgets(struct input *input)
 	lmm_budget_start(&budget, now, LMM_BUDGET_MS);
 	while (input->left) {
 		u32 rate = take_within(input, 0, most);
-		u64 left, tokens, begun;
+		u64 left, tokens;
 
 		now += take(input, 2);
 		lmm_budget_fill(&budget, rate, now);
 		left = lmm_budget_left(&budget);
 		MUST(left, <=, rate);
 		tokens = take_within(input, 0, left);
-		begun = pageblock_price_limit(left, true);
-		MUST(pageblock_price_limit(left, false), <=, begun);
-		MUST(begun, <=, left * PAGEBLOCK_PRICE);
 		if (rate) {
 			u64 wait = lmm_budget_wait(&budget, rate, tokens + 1);
 
@@ -184,35 +127,6 @@ static void budgets(struct input *input)
 		MUST(lmm_budget_left(&budget), ==, left - tokens);
 		spent += tokens;
 		MUST(spent * 1000, <=, (now - start) * most);
-	}
-}
-
-/* Of blocks at any price, those that are kept are in order, and none that was let go is cheaper. */
-static void choices(struct input *input)
-{
-	struct pageblock_choice choice = { };
-	u64 cheapest = (u64)1 << 30, cheapest_lost = (u64)1 << 30;
-	unsigned long pfn = 0;
-
-	while (input->left) {
-		u64 price = take_within(input, 1, 9000), dearest;
-		unsigned int i;
-
-		dearest = choice.found ? choice.best[choice.found - 1].price : 0;
-		if (choice.found == PAGEBLOCK_CANDIDATES)
-			cheapest_lost = min(cheapest_lost, max(price, dearest));
-		pageblock_choice_add(&choice, pfn++, price);
-		cheapest = min(cheapest, price);
-		MUST(choice.found, <=, PAGEBLOCK_CANDIDATES);
-		MUST(choice.best[0].price, ==, cheapest);
-		for (i = 1; i < choice.found; i++)
-			MUST(choice.best[i].price, >=, choice.best[i - 1].price);
-		MUST(choice.best[choice.found - 1].price, <=, cheapest_lost);
-	}
-	while (choice.found) {
-		MUST(choice.best[0].price, >=, cheapest);
-		cheapest = choice.best[0].price;
-		pageblock_choice_drop(&choice);
 	}
 }
 
@@ -266,20 +180,9 @@ static void census(struct input *input)
 
 	while (input->left) {
 		struct census_block block = take_block(input);
-		u64 cost = pageblock_vacate_cost(&block, WHOLE);
-		u64 out = pageblock_out_of_place(&block, WHOLE);
 
-		/* A look at a candidate does not end early. */
-		MUST_BE(!cost || !pageblock_vacate_hopeless(&block));
 		pages += pages_of(block.pages);
 		blocks++;
-		MUST(cost + out, <=, block.pages[CENSUS_MOVABLE]);
-		/* A block is emptied, or its pages are out of place, never both. */
-		MUST_BE(!cost || !out);
-		/* A block that zones share is left alone. */
-		MUST_BE(!out || pages_of(block.pages) == WHOLE);
-		if (cost)
-			MUST(pageblock_census_block_class(&block, WHOLE), ==, CENSUS_PURE);
 		pageblock_census_row_add(&rows[take_bool(input)], &block, WHOLE);
 		pageblock_census_row_add(&all, &block, WHOLE);
 	}
@@ -318,17 +221,13 @@ static void moves(struct input *input)
 			.pages = 1U << take(input, 1) % (PAGEBLOCK_FOLIO_ORDER + 1),
 		};
 		enum lmm_skip why = lmm_page_skip(&page);
-		u64 price = pageblock_page_price(&page);
 
-		MUST(price, >=, PAGEBLOCK_PRICE * page.pages);
-		MUST(price, <=, (PAGEBLOCK_PRICE + 6) * page.pages);
 		MUST(why, <, LMM_NR_SKIPS);
 		if (why != LMM_SKIP_NONE)
 			continue;
 		MUST_BE(page.listed && page.uptodate);
 		MUST_BE(!page.locked && !page.writeback && !page.unevictable && !page.large);
 		MUST(page.refs, <=, page.mapped + 2 + (long)page.pages);
-		MUST_BE(!lmm_skip_passes(why));
 	}
 }
 
@@ -342,58 +241,31 @@ static void rounds(struct input *input)
 	while (input->left) {
 		const int *task = &tasks[take_within(input, 0, ARRAY_SIZE(tasks) - 1)];
 		enum pageblock_verdict verdict = take_within(input, 0, PAGEBLOCK_NR_VERDICTS - 1);
-		unsigned int had, has;
+		bool vain = take_bool(input);
 
 		now += take_within(input, 0, 300);
-		had = pageblock_tried_rounds(&tried, task, now, life);
-		pageblock_tried_add(&tried, task, now, life);
-		tried.vain = take_bool(input);
-		/* A round is known right after it was noted, and may end with any verdict. */
-		has = pageblock_tried_rounds(&tried, task, now, life);
-		MUST(has, >, had);
-		pageblock_tried_judged(&tried, verdict);
-		if (!pageblock_tried_rounds(&tried, task, now, life))
-			MUST_BE(!tried.vain && verdict == PAGEBLOCK_REFUSE_FAST);
+		pageblock_tried_add(&tried, task, now, vain);
+		/* A round is known right after it was noted, and ends with the next request. */
+		MUST_BE(pageblock_tried_has(&tried, task, now, life));
+		if (verdict == PAGEBLOCK_REFUSE_SLOW)
+			continue;
+		MUST_BE(!pageblock_tried_judged(&tried, task, verdict));
+		MUST_BE(pageblock_tried_has(&tried, task, now, life) ==
+			(vain || verdict != PAGEBLOCK_REFUSE_FAST));
 	}
 }
 
-/* What is free is not much if the high watermark is a fourth of what is free. */
+/* What is free is not much below the high watermark. */
 static void plenty(struct input *input)
 {
-	unsigned long pages = take(input, 4), cma = take(input, 4);
+	unsigned long pages = take(input, 4), cma = take(input, 4), high = take(input, 4);
 
-	MUST_BE(!pageblock_much_is_free(pages, pages / PAGEBLOCK_MUCH));
+	if (pageblock_much_is_free(take_bool(input), pages, high))
+		MUST(pages, >, high);
 	MUST(pageblock_pages_but_cma(pages, cma), ==, pages > cma ? pages - cma : 0);
 }
 
-/* Compaction rests only after failures, for orders that have failed, and not for ever. */
-static void deferrals(struct input *input)
-{
-	unsigned int order = take_within(input, 0, TOP), considered = take(input, 1);
-	unsigned int shift = take_within(input, 0, 6);
-	int failed = take_within(input, 0, TOP);
-
-	if (pageblock_compaction_rests(order, failed, considered, shift)) {
-		MUST_BE(order && (int)order >= failed && shift);
-		MUST_BE(!pageblock_compaction_rests(order, failed, 1 << shift, shift));
-	}
-}
-
-/* A request for a whole block has the reserve, and so has anybody once the reserve is too large. */
-static void guards(struct input *input)
-{
-	unsigned int order = take(input, 1), whole = take_within(input, 1, 13);
-	unsigned long kept = take(input, 2), want = take(input, 2);
-
-	if (pageblock_guards(take_bool(input), order, whole, kept, want)) {
-		MUST(order, <, whole);
-		MUST(kept, <=, want);
-	}
-	if (kept > want)
-		MUST_BE(pageblock_reserve_lacks(kept, kept, want) == 0);
-}
-
-/* What a zone should have, and what of it is lacking. */
+/* What a zone should have. */
 static void reserves(struct input *input)
 {
 	unsigned long blocks = take(input, 2), knob = take(input, 2), block = 512;
@@ -405,46 +277,14 @@ static void reserves(struct input *input)
 	MUST(want, <=, blocks);
 	MUST(usable, <=, blocks);
 	MUST_BE(apart / block + isolated >= blocks || usable + apart / block + isolated == blocks);
-	MUST(pageblock_reserve_lacks(blocks, usable, want), <=, want);
-	MUST_BE(!pageblock_reserve_lacks(want, want, want));
-	MUST_BE(!pageblock_reserve_is_low(want, want));
-	MUST(pageblock_window(true), <=, pageblock_window(pageblock_reserve_is_low(usable, want)));
-}
-
-/* A block of the reserve becomes movable again only if none of its pages has to stay. */
-static void fates(struct input *input)
-{
-	struct pageblock_kept_block block = {
-		.unmovable = take_bool(input),
-		.free = take_bool(input),
-		.joined = take_bool(input),
-	};
-	enum pageblock_fate fate;
-	u64 stays = 0, whole;
-	int kind;
-
-	for (kind = 0; kind < CENSUS_NR_KINDS; kind++) {
-		block.content.pages[kind] = take_bool(input) ? take_within(input, 0, 64) : 0;
-		if (kind != CENSUS_FREE && kind != CENSUS_LOOSE && kind != CENSUS_MOVABLE)
-			stays += block.content.pages[kind];
-	}
-	whole = take_bool(input) ? WHOLE : pageblock_census_pages(block.content.pages);
-	fate = pageblock_fate_of(&block, whole);
-	if (fate == PAGEBLOCK_FATE_RESTORE) {
-		MUST_BE(block.unmovable);
-		MUST_BE(block.free ? block.joined : !stays);
-	}
-	if (pageblock_may_guard(take_bool(input), true, take_bool(input)))
-		MUST_BE(pageblock_may_guard(true, true, true));
-	MUST_BE(!pageblock_may_guard(true, true, false));
+	MUST(pageblock_lists_gap(isolated + 1), >=, 1000U);
 }
 
 /* Entry of libFuzzer. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (*const parts[])(struct input *input) = {
-		verdicts, search, boosts, pacing, census, moves, rounds, plenty, budgets, choices,
-		guards, fates, reserves, deferrals,
+		verdicts, boosts, pacing, census, moves, rounds, plenty, budgets, reserves,
 	};
 	struct input input = { data, size };
 

@@ -104,7 +104,6 @@ refuses "$LMM_DBG/zonelock/max_pages_pct" 50.1 "$range" "zonelock/max_pages_pct:
 refuses "$LMM_DBG/cma/mode" lend "$inval" "cma/mode: lend: not one of keep ratio"
 refuses "$LMM_DBG/cma/keep_ms" 600001 "$range" "cma/keep_ms: 600001: not in 0..600000"
 refuses "$LMM_DBG/cma/move_pages_per_s" 1048577 "$range" "cma/move_pages_per_s: 1048577: not in 0..1048576"
-refuses "$LMM_DBG/pageblock/mode" lax "$inval" "pageblock/mode: lax: not one of claim strict"
 refuses "$LMM_DBG/pageblock/reserve_blocks" 4097 "$range" "pageblock/reserve_blocks: 4097: not in 0..4096"
 refuses "$LMM_DBG/numa/enabled" 2 "$inval" "numa/enabled"
 refuses "$LMM_DBG/numa/mode" task "$inval" "numa/mode: task: not one of quiet period promote"

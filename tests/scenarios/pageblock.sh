@@ -19,15 +19,6 @@ mixed() {
 	awk '/fallback_order:/ { gsub(/[^0-9]+/, " "); if ($1 < 9) sum += $2 } END { print sum + 0 }' \
 		"$mixing/hist"
 }
-verdicts=/sys/kernel/tracing/events/livemm/pageblock_verdict
-# Requests that were refused a guarded block.
-passed_by() { grep -c pageblock_verdict: /sys/kernel/tracing/trace; }
-# Wholly free unmovable blocks.
-unmovable() {
-	awk '$4 == "DMA32," && $6 == "Unmovable" { print $16 + 2 * $17 }' /proc/pagetypeinfo
-}
-# Blocks of that type, free or not.
-typed() { awk '$4 == "DMA32" { print $5 }' /proc/pagetypeinfo; }
 available() { echo $(($(meminfo MemAvailable) / 1024)); }
 # One hog takes nearly all there is, and the kernel needs some for pipes and processes.
 squeeze() {
@@ -58,21 +49,9 @@ traced=0 lefts=6
 [ $traced = 0 ] || need write_to "$mixing/trigger" "hist:keys=fallback_order"
 pages_before pageblock
 
-# At rest, each block gets back the type that it had, but for one that the kernel may claim.
-typed=$(typed)
-need write_to "$PB/enabled" 1
-check "at rest free blocks become the reserve" wait_for 20 grown 11 unmovable
-note "unmovable blocks $typed, with the policy $(typed)"
-need write_to "$PB/enabled" 0
-after=$(typed)
-check "and get their type back" test "$after" -ge "$typed" -a "$after" -le $((typed + 1))
-
 [ $traced = 0 ] || without=$(squeezed)
-guarded=$(unmovable)
 need write_to "$PB/enabled" 1
 hooks_armed fallback request reclaim_end compact_begin mixed
-check "free blocks become the reserve" wait_for 20 grown 11 unmovable
-note "free unmovable blocks $guarded, then $(unmovable); moved $(counter moved pageblock)"
 with=$(squeezed)
 note "mixed without ${without:--}, with $with; refused $(counter refused pageblock), tried $(counter allowed_tried pageblock)"
 # Each search is a mix that the kernel alone would have made.
@@ -92,25 +71,16 @@ same "and none fails" "$(cat $atomic/failed)" 0
 hog_end
 need rmmod lmm_atomic
 
-# PAGEBLOCK_REFUSE_GUARDED
-need write_to "$verdicts/filter" 'verdict == 3'
-need write_to "$verdicts/enable" 1
 # More than there is: the hog is killed, once, and the load goes on, which leaves it most of
 # the emulated CPUs.
 LOAD_PROCS=1 LOAD_ROUNDS="-w 16 -F 60" load_start
-for mode in claim strict; do
-	need write_to "$PB/config" "mode=$mode"
-	before=$(vmstat oom_kill)
-	victim_start 4096
-	check "$mode: memory runs out" wait_for 120 grown "$before" vmstat oom_kill
-	check "$mode: out of memory ends with the hog" wait_for 120 hog_gone
-	same "$mode: one is killed" "$(($(vmstat oom_kill) - before))" 1
-	check "$mode: the load lives" lives pagetouch
-done
+before=$(vmstat oom_kill)
+victim_start 4096
+check "memory runs out" wait_for 120 grown "$before" vmstat oom_kill
+check "out of memory ends with the hog" wait_for 120 hog_gone
+same "one is killed" "$(($(vmstat oom_kill) - before))" 1
+check "the load lives" lives pagetouch
 note "searches $(counter searches pageblock), refused $(counter refused pageblock)"
-# Single pages for the hog, while the blocks of the reserve are free.
-check "movable requests pass the reserve by" grown 0 passed_by
-echo 0 >$verdicts/enable
 check "there were searches" test "$(counter searches pageblock)" -gt 0
 same "every search has a verdict" "$(counter searches pageblock)" \
 	"$(awk '$1 ~ /^(refused|allowed_)/ { sum += $2 } END { print sum }' "$PB/counters")"
@@ -118,14 +88,10 @@ check "a configuration that does not change it" write_to "$PB/config" "$(cat "$P
 
 switched=0
 for round in $(seq 6); do
-	write_to "$PB/enabled" 0 && write_to "$PB/config" "enabled=1 mode=claim" &&
-		switched=$round
+	write_to "$PB/enabled" 0 && write_to "$PB/config" "enabled=1" && switched=$round
 done
 same "switched off and on under load" "$switched" 6
 load_stop
-check "free blocks become the reserve again" wait_for 20 grown 11 unmovable
 need write_to "$PB/enabled" 0
-note "free unmovable blocks $guarded, afterwards $(unmovable)"
-check "the reserve is given back" test "$(unmovable)" -le $((guarded + 4))
 none_armed
 all_back

@@ -125,6 +125,4 @@ static inline enum lmm_skip lmm_page_skip(const struct lmm_page_facts *page)
 	return LMM_SKIP_NONE;
 }
 
-bool lmm_skip_passes(enum lmm_skip why);
-
 #endif /* LIVEMM_POLICY_COMMON_CORE_MOVE_H */

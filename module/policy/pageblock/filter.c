@@ -29,6 +29,7 @@
 #include "compat/compat.h"
 #include "hook/entry.h"
 #include "hook/table.h"
+#include "core.h"
 #include "trace.h"
 #include "state.h"
 #include "flow/zones.h"
@@ -37,13 +38,22 @@
 #define STACK_DEPTH	(THREAD_SIZE / 2)
 /* A round that is this old belongs to a request that has ended. */
 #define ROUND_LIFE	HZ
+/* log2 of the places for tasks that make room. */
+#define PLACES_BITS	10
 
 static DEFINE_PER_CPU(struct pageblock_search, searches);
 
-/* What current has done to make room. */
+/* What tasks have done to make room, by a hash of the task; two may share a place. */
+static struct pageblock_tried places[BIT(PLACES_BITS)];
+
 static struct pageblock_tried *task_tried(void)
 {
-	return &pageblock.tried[hash_ptr(current, PAGEBLOCK_TRIED_BITS)];
+	return &places[hash_ptr(current, PLACES_BITS)];
+}
+
+static bool task_has_tried(void)
+{
+	return pageblock_tried_has(task_tried(), current, jiffies, ROUND_LIFE);
 }
 
 /**
@@ -54,41 +64,26 @@ static struct pageblock_tried *task_tried(void)
  */
 void pageblock_on_reclaim_end(unsigned long pages)
 {
-	pageblock_tried_add(task_tried(), current, jiffies, ROUND_LIFE);
-	WRITE_ONCE(task_tried()->vain, !pages);
-}
-
-/*
- * Should the worker be asked?  Under zone->lock: the list is walked only if the worker is not asked
- * already, and enough blocks are free.
- */
-static bool zone_is_short(const struct zone *zone)
-{
-	return !READ_ONCE(pageblock.asked) &&
-	       (pageblock_is_short(zone, PAGEBLOCK_GUARDED) ||
-		(pageblock_may_make() && pageblock_is_short(zone, pageblock_kept_blocks(zone))));
-}
-
-static bool any_zone_is_short(void)
-{
-	struct zone *zone = lmm_zone_after(NULL);
-
-	while (zone && !pageblock_is_short(zone, PAGEBLOCK_GUARDED))
-		zone = lmm_zone_after(zone);
-	return zone;
+	pageblock_tried_add(task_tried(), current, jiffies, !pages);
 }
 
 /**
  * pageblock_on_compact_begin() - event: current is about to compact for its request
  *
+ * That says nothing of a reclaim in vain.
+ *
  * Context: process, preemption off.
  */
 void pageblock_on_compact_begin(void)
 {
-	pageblock_tried_add(task_tried(), current, jiffies, ROUND_LIFE);
+	bool vain = task_has_tried() && READ_ONCE(task_tried()->vain);
+	struct zone *zone;
+
+	pageblock_tried_add(task_tried(), current, jiffies, vain);
 	/* Movable requests use up free blocks without a search for another type. */
-	if (!READ_ONCE(pageblock.asked) && any_zone_is_short())
-		pageblock_worker_ask();
+	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone))
+		if (pageblock_is_short(zone))
+			pageblock_worker_ask();
 }
 
 static bool request_is_ours(void)
@@ -100,21 +95,18 @@ static bool request_is_ours(void)
 }
 
 /* The request that asks for a fallback; return whether the request is known, and *@ask written. */
-static bool request_read(const struct zone *zone, struct pageblock_request *request,
-			 struct pageblock_ask *ask)
+static bool request_read(struct pageblock_request *request, struct pageblock_ask *ask)
 {
 	bool task = in_task();
 	unsigned int flags;
 	gfp_t gfp;
 
 	*request = (struct pageblock_request){
-		.interrupt = !task,
 		.cleans = pageblock_is_worker(),
 		.slow = !task,
 		.memalloc = task && current->flags & PF_MEMALLOC,
 		.victim = task && tsk_is_oom_victim(current),
-		.rounds = task ? pageblock_tried_rounds(task_tried(), current, jiffies,
-							ROUND_LIFE) : 0,
+		.tried = task && task_has_tried(),
 	};
 	if (!request_is_ours())
 		return false;
@@ -126,17 +118,13 @@ static bool request_read(const struct zone *zone, struct pageblock_request *requ
 	ask->order = this_cpu_read(lmm_request_order);
 	ask->nodemask = (const void *)this_cpu_read(lmm_request_nodemask);
 	request->slow = (flags & LMM_ALLOC_WMARK_MASK) != WMARK_LOW;
-	request->last = (flags & LMM_ALLOC_WMARK_MASK) == WMARK_HIGH || flags & LMM_ALLOC_OOM;
+	/* With __GFP_NORETRY the kernel asks once more only where reclaim has found pages. */
+	request->last = (flags & LMM_ALLOC_WMARK_MASK) == WMARK_HIGH || flags & LMM_ALLOC_OOM ||
+			(gfp & __GFP_NORETRY && !ask->order);
 	request->waits = gfp & __GFP_DIRECT_RECLAIM;
-	request->high = gfp & __GFP_HIGH;
 	request->highatomic = flags & LMM_ALLOC_HIGHATOMIC;
 	request->memalloc |= gfp & __GFP_MEMALLOC || flags & LMM_ALLOC_NO_WATERMARKS;
-	request->nofail = gfp & __GFP_NOFAIL;
 	request->has_fallback = gfp & __GFP_NORETRY && ask->order;
-	request->compact_deferred =
-		pageblock_compaction_rests(ask->order, READ_ONCE(zone->compact_order_failed),
-					   READ_ONCE(zone->compact_considered),
-					   READ_ONCE(zone->compact_defer_shift));
 	return true;
 }
 
@@ -176,73 +164,33 @@ static void zone_boost(struct zone *zone, gfp_t gfp)
 		set_bit(ZONE_BOOSTED_WATERMARK, &zone->flags);
 }
 
-static const u8 counted_as[PAGEBLOCK_NR_VERDICTS] = {
-	[PAGEBLOCK_REFUSE_FAST] = COUNT_REFUSED,
-	[PAGEBLOCK_REFUSE_SLOW] = COUNT_REFUSED,
-	[PAGEBLOCK_REFUSE_HAS_FALLBACK] = COUNT_REFUSED,
-	[PAGEBLOCK_REFUSE_GUARDED] = COUNT_REFUSED,
-	[PAGEBLOCK_ALLOW_TRIED] = COUNT_ALLOWED_TRIED,
-	[PAGEBLOCK_ALLOW_COMPACT_DEFERRED] = COUNT_ALLOWED_TRIED,
-	[PAGEBLOCK_ALLOW_ATOMIC] = COUNT_ALLOWED_ATOMIC,
-	[PAGEBLOCK_ALLOW_URGENT] = COUNT_ALLOWED_URGENT,
-	[PAGEBLOCK_ALLOW_ABOVE_HIGH] = COUNT_ALLOWED_FREE,
-	[PAGEBLOCK_ALLOW_MUCH_FREE] = COUNT_ALLOWED_FREE,
-	[PAGEBLOCK_ALLOW_NODE] = COUNT_ALLOWED_NODE,
-};
-
 /* Judge the request behind a search, once. */
-static enum pageblock_verdict search_judge(struct zone *zone, int migratetype, bool guarded)
+static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 {
-	enum pageblock_mode mode = READ_ONCE(pageblock.mode);
 	struct pageblock_ask ask = { .migratetype = migratetype };
 	/* kswapd does not count CMA memory either: pgdat_balanced(). */
 	unsigned long pages = pageblock_pages_but_cma(zone_page_state(zone, NR_FREE_PAGES),
 						      zone_page_state(zone, NR_FREE_CMA_PAGES));
 	struct pageblock_request request;
 	enum pageblock_verdict verdict;
-	bool known = request_read(zone, &request, &ask);
+	bool known = request_read(&request, &ask);
 	bool movable = migratetype == MIGRATE_MOVABLE;
-	unsigned long high = zone->_watermark[WMARK_HIGH];
 
-	request.guarded = guarded;
-	request.above_high = movable && pages > high;
-	request.much_free = !movable && pageblock_much_is_free(pages, high);
-	verdict = pageblock_judge(&request, mode);
+	request.free = pageblock_much_is_free(movable, pages, zone->_watermark[WMARK_HIGH]);
+	verdict = pageblock_judge(&request);
 	/* Looking at other zones takes a while, and matters to refusals alone. */
 	request.away = known && !pageblock_allows(verdict) && pageblock_leaves_node(zone, &ask);
 	if (request.away)
-		verdict = pageblock_judge(&request, mode);
-	lmm_count(&lmm_pageblock_policy, counted_as[verdict], 1);
-	if (request.rounds)
-		pageblock_tried_judged(task_tried(), verdict);
+		verdict = pageblock_judge(&request);
+	lmm_count(&lmm_pageblock_policy, pageblock_allows(verdict) ?
+		  COUNT_ALLOWED_TRIED + verdict - PAGEBLOCK_ALLOW_TRIED : COUNT_REFUSED, 1);
 	trace_pageblock_verdict(zone_to_nid(zone), zone_idx(zone), migratetype, ask.gfp, &request,
 				verdict);
 	/* The flags are 0 where the request is unknown. */
-	if (pageblock_tried_boosts(task_tried(), current, verdict) &&
+	if (in_task() && pageblock_tried_judged(task_tried(), current, verdict) &&
 	    !(LMM_SMALL_STEALS && movable && ask.order < pageblock_order))
 		zone_boost(zone, ask.gfp);
 	return verdict;
-}
-
-/*
- * Is a wholly free block of type @found kept from the request behind a search?  @kept: blocks in
- * the reserve, if so.
- */
-static bool block_is_guarded(struct zone *zone, int migratetype, int found, unsigned long *kept)
-{
-	bool movable = migratetype == MIGRATE_MOVABLE;
-	unsigned long want;
-	unsigned int order;
-
-	if (!pageblock.guards || found != MIGRATE_UNMOVABLE || !request_is_ours())
-		return false;
-	order = this_cpu_read(lmm_request_order);
-	want = pageblock_guarded_blocks(zone);
-	/* To count takes a walk of the list: not where no count keeps blocks from the request. */
-	if (!pageblock_guards(movable, order, pageblock_order, 0, want))
-		return false;
-	*kept = pageblock_kept_blocks(zone);
-	return pageblock_guards(movable, order, pageblock_order, *kept, want);
 }
 
 /**
@@ -250,7 +198,7 @@ static bool block_is_guarded(struct zone *zone, int migratetype, int found, unsi
  * @area: free blocks of one order, of all types
  * @order: order of @area
  * @migratetype: type that the kernel has no pages of
- * @stealable_only: compaction asks whether it can stop
+ * @stealable_only: compaction asks whether it can stop; a request may mix after compaction
  * @found: type that the kernel has found, or -1
  * @whole: set to false if the request may take pages of a block, but not claim the block
  *
@@ -260,42 +208,27 @@ static bool block_is_guarded(struct zone *zone, int migratetype, int found, unsi
 int pageblock_on_fallback(struct free_area *area, unsigned int order, int migratetype,
 			  bool stealable_only, int found, bool *whole)
 {
-	enum pageblock_verdict verdict = PAGEBLOCK_REFUSE_FAST;
 	struct pageblock_search *search;
-	bool asks, guarded = false;
-	unsigned long kept = 0;
 	struct zone *zone;
 
-	/*
-	 * In mode claim a request may mix after compaction, so compaction may stop at a part of a
-	 * block.
-	 */
-	if (stealable_only) {
-		if (order < pageblock_order && READ_ONCE(pageblock.mode) == PAGEBLOCK_MODE_STRICT)
-			return -1;
+	if (stealable_only)
 		return found;
-	}
 	search = this_cpu_ptr(&searches);
-	asks = pageblock_search_asks(search, order, LMM_MAX_ORDER, found >= 0);
-	zone = container_of(area - order, struct zone, free_area[0]);
-	if (order >= pageblock_order) {
-		guarded = search->pass != PAGEBLOCK_PASS_FREE &&
-			  block_is_guarded(zone, migratetype, found, &kept);
-		asks = guarded;
-	}
-	if (!asks)
+	if (order == LMM_MAX_ORDER)
+		search->pass = PAGEBLOCK_PASS_BEGUN;
+	if (found < 0 || order >= pageblock_order || search->pass == PAGEBLOCK_PASS_FREE)
 		return found;
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
+		zone = container_of(area - order, struct zone, free_area[0]);
 		lmm_count(&lmm_pageblock_policy, COUNT_SEARCHES, 1);
-		verdict = search_judge(zone, migratetype, guarded);
-		if (guarded ? pageblock_is_short(zone, kept) : zone_is_short(zone))
+		pageblock_search_judged(search, search_judge(zone, migratetype),
+					migratetype == MIGRATE_MOVABLE);
+		if (pageblock_is_short(zone))
 			pageblock_worker_ask();
 	}
-	if (!pageblock_search_answer(search, order, verdict, migratetype == MIGRATE_MOVABLE,
-				     guarded))
+	if (search->pass == PAGEBLOCK_PASS_REFUSED)
 		return -1;
-	if (!guarded)
-		*whole = !search->parts;
+	*whole = !search->parts;
 	return found;
 }
 
@@ -311,9 +244,7 @@ void pageblock_on_mixed(const struct page *page, int got_order)
 	bool whole = got_order >= pageblock_order;
 
 	lmm_count(&lmm_pageblock_policy, whole ? COUNT_CLAIMED : COUNT_MIXED, 1);
-	if (!whole)
-		pageblock_remember(page);
-	else if (zone_is_short(page_zone(page)))
+	if (whole && pageblock_is_short(page_zone(page)))
 		pageblock_worker_ask();
 }
 
@@ -331,5 +262,5 @@ void pageblock_filter_start(void)
 
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(&searches, cpu), 0, sizeof(struct pageblock_search));
-	memset(pageblock.tried, 0, sizeof(pageblock.tried));
+	memset(places, 0, sizeof(places));
 }

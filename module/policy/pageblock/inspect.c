@@ -184,72 +184,67 @@ static bool block_is_of(unsigned long pfn, struct zone *zone)
 	return first && last && page_is_of(first, zone) && page_is_of(last, zone);
 }
 
-/*
- * Is a page that is on no LRU list free, in a list of a CPU?  Slab pages and tails may have no
- * reference either.
+/**
+ * pageblock_page_is_loose() - is a page that is on no LRU list free, in a list of a CPU?
+ * @page: the page, which is not in the buddy
+ *
+ * Slab pages and tails may have no reference either.
+ *
+ * Context: any, memory does not go offline; a racy look.
+ * Return: true if so.
  */
-static bool page_is_loose(struct page *page)
+bool pageblock_page_is_loose(struct page *page)
 {
 	return !page_ref_count(page) && !PageTail(page) && !PageSlab(page) &&
 	       !test_bit(PG_head, lmm_page_flags(page)) && READ_ONCE(page->page_type) + 1 == 0;
 }
 
-/*
- * What it costs to move a page that is not in the buddy, or the folio that begins with the page;
- * 0: the page stays.  Counts why.
- */
-static u64 glance_price(struct page *page, unsigned int *pages)
+/* Pages of the folio that begins with a page that is not in the buddy; 0: the page stays. */
+static unsigned int glance_pages(struct page *page)
 {
 	const struct lmm_page_facts facts = lmm_page_glance(page, PAGEBLOCK_FOLIO_ORDER);
-	enum lmm_skip why = lmm_page_skip(&facts);
 
-	*pages = facts.pages;
-	if (why == LMM_SKIP_NONE)
-		return pageblock_page_price(&facts);
+	if (lmm_page_skip(&facts) == LMM_SKIP_NONE)
+		return facts.pages;
 	/* A page in a list may be in use again by the time of the move. */
-	if (!facts.listed && page_is_loose(page))
-		return PAGEBLOCK_PRICE;
+	if (!facts.listed && pageblock_page_is_loose(page))
+		return 1;
 	lmm_count(&lmm_pageblock_policy, COUNT_SKIPPED, 1);
 	return 0;
 }
 
 /**
- * pageblock_glance() - what would it cost to empty a block, as far as a glance tells?
+ * pageblock_glance() - how many pages are to be moved to empty a block, as far as a glance tells?
  * @zone: zone of the block
  * @pfn: first page frame number of the block
- * @limit: price from which on the block is of no use
+ * @limit: number from which on the block is of no use
  *
- * Takes no reference and follows no mapping, so a block that the glance finds cheap may turn out to
- * have a page that stays.  Ends at the first page that a glance shows to stay, and at the limit.
+ * Takes no reference and follows no mapping, so the block may turn out to have a page that stays.
+ * Ends at the first page that a glance shows to stay, and at the limit.
  *
  * Context: process, row BLOCK_FLAGS is available, memory does not go offline; does not wait.
- * Return: the price, the sum of pageblock_page_price() with pages in per-CPU lists; 0 if the block
- * is no candidate, is wholly free, or if the price is not below @limit.
+ * Return: the number, with pages in per-CPU lists; 0 if the block is no candidate, is wholly free,
+ * or if the number is not below @limit.
  */
-u64 pageblock_glance(struct zone *zone, unsigned long pfn, u64 limit)
+unsigned long pageblock_glance(struct zone *zone, unsigned long pfn, unsigned long limit)
 {
-	unsigned long end = pfn + pageblock_nr_pages, next;
-	struct page *page = NULL;
-	unsigned int pages;
-	u64 price = 0, more;
+	unsigned long end = pfn + pageblock_nr_pages, next, pages = 0;
+	unsigned int more;
+	struct page *page;
 
+	/* A block lies within a section, or within some that are all online. */
 	if (!block_is_of(pfn, zone) || block_type(pfn_to_page(pfn), pfn) != CENSUS_TYPE_MOVABLE)
 		return 0;
-	for (; pfn < end && price < limit; pfn = next) {
-		if (!page)
-			page = pfn_to_online_page(pfn);
-		if (!page)
+	for (; pfn < end && pages < limit; pfn = next) {
+		page = pfn_to_page(pfn);
+		next = lmm_free_end(page, pfn);
+		if (next != pfn)
+			continue;
+		more = glance_pages(page);
+		if (!more)
 			return 0;
-		if (PageBuddy(page)) {
-			next = pfn + order_pages(pfn, READ_ONCE(page->private), BUDDY_ORDERS);
-		} else {
-			more = glance_price(page, &pages);
-			if (!more)
-				return 0;
-			price += more;
-			next = pfn + pages;
-		}
-		page = next < subsection_end(pfn) ? page + (next - pfn) : NULL;
+		pages += more;
+		next += more;
 	}
-	return price < limit ? price : 0;
+	return pages < limit ? pages : 0;
 }

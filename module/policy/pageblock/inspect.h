@@ -26,6 +26,7 @@ struct pageblock_run {
 bool pageblock_inspect(struct zone *zone, unsigned long pfn, unsigned long end,
 		       struct pageblock_run *run, struct census_block *block);
 
-u64 pageblock_glance(struct zone *zone, unsigned long pfn, u64 limit);
+bool pageblock_page_is_loose(struct page *page);
+unsigned long pageblock_glance(struct zone *zone, unsigned long pfn, unsigned long limit);
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_INSPECT_H */

@@ -7,12 +7,6 @@
  */
 #include "knobs.h"
 
-static const char *const mode_words[] = {
-	[PAGEBLOCK_MODE_CLAIM] = "claim",
-	[PAGEBLOCK_MODE_STRICT] = "strict",
-	NULL
-};
-
 const struct lmm_knob pageblock_knobs[NR_KNOBS] = {
 	PAGEBLOCK_KNOBS(LMM_KNOB_ROW)
 };

@@ -6,12 +6,9 @@
 #define LIVEMM_POLICY_PAGEBLOCK_KNOBS_H
 
 #include "livemm.h"
-#include "core.h"
 
 /* Knobs, in debugfs and in the parameter policies. */
 #define PAGEBLOCK_KNOBS(KNOB)							\
-	KNOB(MODE, LMM_CHOICE("mode", mode_words, PAGEBLOCK_MODE_CLAIM, "",	\
-		"how long a request is kept from mixing"))			\
 	KNOB(RESERVE_BLOCKS, LMM_UINT("reserve_blocks", 0, 4096, 16, "blocks",	\
 		"wholly free blocks to keep in each zone; 0: none"))		\
 	KNOB(MOVE_PAGES_PER_S, LMM_UINT("move_pages_per_s", 0, 1000000, 1450,		\
@@ -37,10 +34,8 @@ enum pageblock_knob {
 	COUNTER(WORK_TIME, "work_time")					\
 	COUNTER(LOOKED, "looked")					\
 	COUNTER(OVER_BUDGET, "over_budget")				\
-	COUNTER(TOO_DEAR, "too_dear")					\
 	COUNTER(MADE, "made")						\
 	COUNTER(MOVED, "moved")						\
-	COUNTER(CLEANED, "cleaned")					\
 	COUNTER(SKIPPED, "skipped")					\
 	COUNTER(NOT_MOVED, "not_moved")					\
 	COUNTER(NO_ROOM, "no_room")

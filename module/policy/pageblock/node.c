@@ -6,30 +6,23 @@
  * asked, then to other nodes.  Zones that were asked before had nothing for the request, so all
  * zones of other nodes can be looked at, whatever the order of the zonelist.  No lock of these
  * zones is held: a page that comes or goes meanwhile makes one verdict wrong, once.  A node's zones
- * stay when the node goes offline.  The kernel frees the per-CPU lists of a zone that has lost its
- * last page, so the lists are looked at only in a zone with free pages, with interrupts off, as
- * get_page_from_freelist() does.
+ * stay when the node goes offline.
  */
 #include <linux/cpuset.h>
 #include <linux/gfp.h>
 #include <linux/mempolicy.h>
 #include <linux/mmzone.h>
 #include <linux/nodemask.h>
-#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/vmstat.h>
 
 #include "compat/compat.h"
-#include "compat/pageset.h"
+#include "core.h"
 #include "state.h"
 
 /* ZONE_DMA is small and for devices: rather mix a block than take pages there. */
-#ifdef CONFIG_ZONE_DMA
-#define LOWEST_ZONE	(ZONE_DMA + 1)
-#else
-#define LOWEST_ZONE	0
-#endif
+#define LOWEST_ZONE	IS_ENABLED(CONFIG_ZONE_DMA)
 
 static bool area_has(const struct free_area *area, int migratetype)
 {
@@ -37,36 +30,24 @@ static bool area_has(const struct free_area *area, int migratetype)
 	return migratetype >= 0 && !data_race(list_empty(&area->free_list[migratetype]));
 }
 
-/* Has the area a block that a fallback may be?  Blocks of CMA, atomic and isolated ones may not. */
-static bool area_lends(const struct free_area *area)
-{
-	int migratetype;
-
-	for (migratetype = 0; migratetype < MIGRATE_PCPTYPES; migratetype++)
-		if (area_has(area, migratetype))
-			return true;
-	return false;
-}
-
-/* Has the zone pages that the request may take without mixing a block? */
+/* Has the buddy pages that the request may take without mixing a block? */
 static bool zone_has_type(struct zone *zone, const struct pageblock_ask *ask)
 {
 	bool cma = ask->migratetype == MIGRATE_MOVABLE;
-	const struct per_cpu_pages *pcp;
 	unsigned int order;
+	int type;
 
 	for (order = ask->order; order <= LMM_MAX_ORDER; order++) {
 		const struct free_area *area = &zone->free_area[order];
 
-		if (area_has(area, ask->migratetype) || (cma && area_has(area, LMM_MIGRATE_CMA)) ||
-		    (order >= pageblock_order && area_lends(area)))
+		if (area_has(area, ask->migratetype) || (cma && area_has(area, LMM_MIGRATE_CMA)))
 			return true;
+		/* Blocks of CMA, atomic and isolated ones are no fallback. */
+		for (type = 0; type < MIGRATE_PCPTYPES && order >= pageblock_order; type++)
+			if (area_has(area, type))
+				return true;
 	}
-	if (ask->order > PAGE_ALLOC_COSTLY_ORDER)
-		return false;
-	pcp = this_cpu_ptr(zone->per_cpu_pageset);
-	/* Another CPU may be draining the list. */
-	return !data_race(list_empty(&pcp->lists[lmm_pindex(ask->order, ask->migratetype)]));
+	return false;
 }
 
 /* As __zone_watermark_ok() counts; the few pages kept for atomic requests apart. */

@@ -5,7 +5,6 @@
  * Lifetimes: all of "struct pageblock_state" exists before any hook is armed.  After the hooks
  * are disarmed no handler runs; then the worker is cancelled, and its memory is freed.
  */
-#include <linux/bitmap.h>
 #include <linux/mempolicy.h>
 #include <linux/mm.h>
 #include <linux/seq_file.h>
@@ -15,9 +14,7 @@
 #include "flow/probe.h"
 #include "hook/entry.h"
 #include "hook/hook.h"
-#include "inspect.h"
 #include "state.h"
-#include "policy/common/move.h"
 #include "flow/zones.h"
 
 #define CREATE_TRACE_POINTS
@@ -28,7 +25,6 @@ struct pageblock_state pageblock;
 /* Knobs change one by one: a verdict by an old and a new setting does no harm. */
 static void set_knobs(const struct lmm_config *cfg)
 {
-	WRITE_ONCE(pageblock.mode, cfg->value[KNOB_MODE]);
 	WRITE_ONCE(pageblock.reserve_blocks, cfg->value[KNOB_RESERVE_BLOCKS]);
 	WRITE_ONCE(pageblock.move_rate, cfg->value[KNOB_MOVE_PAGES_PER_S]);
 }
@@ -74,15 +70,13 @@ static void pageblock_state_show(struct lmm_policy *policy, struct seq_file *m)
 	struct zone *zone;
 
 	pageblock_reserve_show(m);
-	seq_printf(m, "%-5s%-9s%10s%10s%8s%8s\n", "node", "zone", "free", "reserve", "gap",
-		   "mixed");
+	seq_printf(m, "%-5s%-9s%10s%10s%8s\n", "node", "zone", "free", "reserve", "gap");
 	for (zone = lmm_zone_after(NULL); zone; zone = lmm_zone_after(zone)) {
 		const struct pageblock_zone *pz = &pageblock.zones[lmm_zone_slot(zone)];
 
-		seq_printf(m, "%-5d%-9s%10lu%10lu%8u%8u\n", zone_to_nid(zone), zone->name,
+		seq_printf(m, "%-5d%-9s%10lu%10lu%8u\n", zone_to_nid(zone), zone->name,
 			   pageblock_free_blocks(zone), pageblock_wanted_blocks(zone),
-			   READ_ONCE(pz->pace.gap),
-			   pz->mixed ? bitmap_weight(pz->mixed, pz->blocks) : 0);
+			   READ_ONCE(pz->pace.gap));
 	}
 }
 
@@ -111,14 +105,13 @@ static const struct lmm_subscription pageblock_subscriptions[] = {
 	LMM_USES(MIXED, "counters claimed and mixed", .handler = probe_MIXED),
 	LMM_NEEDS(BOOST_FACTOR,
 		  "all of the policy, which could not wake kswapd as a mix would have done"),
-	LMM_USES(MEM_HOTPLUG, "census, reserve, clean-up: memory could go while it is looked at"),
-	LMM_USES(BLOCK_FLAGS, "census, reserve, clean-up: the type of a block"),
-	LMM_USES(ISOLATE, "the reserve, and the clean-up of mixed blocks"),
-	LMM_USES(MIGRATE, "the reserve, and the clean-up of mixed blocks"),
-	LMM_USES(PUTBACK, "the reserve, and the clean-up of mixed blocks"),
+	LMM_USES(MEM_HOTPLUG, "census, reserve: memory could go while it is looked at"),
+	LMM_USES(BLOCK_FLAGS, "census, reserve: the type of a block"),
+	LMM_USES(ISOLATE, "the reserve"),
+	LMM_USES(MIGRATE, "the reserve"),
+	LMM_USES(PUTBACK, "the reserve"),
 	LMM_USES(BLOCK_ISOLATE, "the reserve"),
 	LMM_USES(BLOCK_RELEASE, "the reserve"),
-	LMM_USES(BLOCK_RETYPE, "the guard of the reserve, which page cache then uses up"),
 	LMM_USES(LRU_DRAIN, "the reserve, of blocks with pages on their way to an LRU list"),
 	LMM_USES(EMPTY_LISTS, "the reserve, of blocks with pages in per-CPU lists"),
 };
@@ -132,6 +125,6 @@ static const struct lmm_events pageblock_events = {
 /* The policy's row in the registry. */
 struct lmm_policy lmm_pageblock_policy = {
 	LMM_POLICY(PAGEBLOCK, pageblock),
-	.mode_knob = KNOB_MODE,
+	.mode_knob = -1,
 	.census_show = pageblock_census_show,
 };

@@ -26,11 +26,9 @@ TRACE_EVENT(pageblock_verdict,
 		__field(int, migratetype)
 		__field(unsigned long, gfp)
 		__field(bool, slow)
-		__field(bool, compact_deferred)
-		__field(bool, above_high)
-		__field(bool, much_free)
+		__field(bool, free)
 		__field(bool, away)
-		__field(unsigned int, rounds)
+		__field(bool, tried)
 		__field(bool, allowed)
 		__field(unsigned int, verdict)
 	),
@@ -40,19 +38,16 @@ TRACE_EVENT(pageblock_verdict,
 		__entry->migratetype = migratetype;
 		__entry->gfp = (__force unsigned long)gfp;
 		__entry->slow = request->slow;
-		__entry->compact_deferred = request->compact_deferred;
-		__entry->above_high = request->above_high;
-		__entry->much_free = request->much_free;
+		__entry->free = request->free;
 		__entry->away = request->away;
-		__entry->rounds = request->rounds;
+		__entry->tried = request->tried;
 		__entry->allowed = pageblock_allows(verdict);
 		__entry->verdict = verdict;
 	),
-	TP_printk("nid=%d zone=%d migratetype=%d gfp=%#lx slow=%d compact_deferred=%d above_high=%d much_free=%d away=%d rounds=%u allowed=%d verdict=%u",
+	TP_printk("nid=%d zone=%d migratetype=%d gfp=%#lx slow=%d free=%d away=%d tried=%d allowed=%d verdict=%u",
 		  __entry->nid, __entry->zone, __entry->migratetype, __entry->gfp,
-		  __entry->slow, __entry->compact_deferred, __entry->above_high,
-		  __entry->much_free, __entry->away, __entry->rounds, __entry->allowed,
-		  __entry->verdict)
+		  __entry->slow, __entry->free, __entry->away, __entry->tried,
+		  __entry->allowed, __entry->verdict)
 );
 
 #endif /* LIVEMM_POLICY_PAGEBLOCK_TRACE_H */
