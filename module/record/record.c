@@ -29,7 +29,6 @@
 #include <linux/printk.h>
 #include <linux/smp.h>
 #include <linux/string.h>
-#include <linux/topology.h>
 #include <linux/uaccess.h>
 #include <linux/vmstat.h>
 #include <linux/wait.h>
@@ -42,9 +41,9 @@
 #include "control/params.h"
 #include "control/switch.h"
 #include "flow/events.h"
+#include "flow/zones.h"
 #include "hook/hook.h"
 #include "livemm.h"
-#include "flow/zones.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -110,8 +109,7 @@ static void look(void)
 	if (!percpu_down_read_trylock(hotplug))
 		return;
 	while ((zone = lmm_zone_after(zone))) {
-		cpu = cpumask_weight(cpumask_of_node(zone_to_nid(zone)));
-		trace_zone_state(zone, cpu ?: num_online_cpus());
+		trace_zone_state(zone);
 		for_each_online_cpu(cpu)
 			trace_list_state(zone, cpu);
 		cond_resched();

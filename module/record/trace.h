@@ -105,12 +105,12 @@ TRACE_EVENT(list_state,
 );
 
 /*
- * A zone, at each look: @cpus share the lists' part of the zone, and @low and @high are the least
- * and the largest bound that the kernel gives a list.  See zones.h for @high_mark, @mark and @gap.
+ * A zone, at each look: @cpus are online, and @low and @high are the least and the largest bound
+ * that the kernel gives a list.  See zones.h for @high_mark, @mark and @gap.
  */
 TRACE_EVENT(zone_state,
-	TP_PROTO(struct zone *zone, int cpus),
-	TP_ARGS(zone, cpus),
+	TP_PROTO(struct zone *zone),
+	TP_ARGS(zone),
 	TP_STRUCT__entry(
 		__field(int, slot)
 		__field(int, cpus)
@@ -125,7 +125,7 @@ TRACE_EVENT(zone_state,
 	),
 	TP_fast_assign(
 		__entry->slot = lmm_zone_slot(zone);
-		__entry->cpus = cpus;
+		__entry->cpus = num_online_cpus();
 		__entry->reclaim = test_bit(ZONE_RECLAIM_ACTIVE, &zone->flags);
 		__entry->low = lmm_pageset_default(zone);
 		__entry->high = lmm_pageset_most(zone);

@@ -9,6 +9,7 @@
 # Memory runs out for a process that is bound to node 1, while a load keeps the lists of node 0
 # raised. The process is killed as soon as without pcp: pages of node 0 that pcp gives back do not
 # help the process, and therefore do not put off the killer. (The OOM killer prints a call trace.)
+# Lists of CPUs of both nodes share one part of each zone.
 . "$LMM_ROOT/tests/scenarios/lib.sh"
 
 # Memory of node 1 runs out; pages of node 0 that pcp gives back, and calls of the killer.
@@ -25,10 +26,21 @@ run_out() {
 	[ "$calls" -gt "$least" ] || least=$calls
 }
 
+# The bounds of all lists of a zone are an eighth of the zone at most, and are there.
+bounds_fit() {
+	awk 'FNR == NR && $1 == "Node" { zone = $2 + 0 " " $4 }
+		FNR == NR && $1 == "managed" { most[zone] = $2 / 8 }
+		FNR != NR && $1 != "#" && $3 ~ /^[0-9]+$/ { sum[$1 " " $2] += $7 }
+		END { for (zone in sum) if (!sum[zone] || sum[zone] > most[zone]) bad = 1
+		      exit bad || !length(sum) }' /proc/zoneinfo "$LMM_DBG/pcp/state"
+}
+
 echo 0 >/proc/sys/vm/oom_dump_tasks
 cgroup_make bound cpuset.mems 1
 pcp_before
 need write_to "$LMM_DBG/pcp/config" "enabled=1 decay_ms=500"
+check "the lists of both nodes' CPUs share a zone's part" wait_for 60 bounds_fit
+note "$(awk '$1 != "#" && $3 ~ /^[0-9]+$/ { print $1, $2, $3, $7 }' "$LMM_DBG/pcp/state" | tr '\n' ';')"
 # The kernel empties the lists of every node before the kernel calls the killer.  So the load has a
 # CPU of its own, and fills its lists anew within a turn of that CPU.
 taskset -pc 1 $$ >/dev/null

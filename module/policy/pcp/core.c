@@ -31,11 +31,12 @@ enum pcp_reason pcp_blocked(const struct pcp_limits *limits)
  * pcp_max_high() - largest size that a list may get
  * @managed: pages that the zone manages
  * @max_tenths: share of @managed that all lists together may hold, in tenths of a percent
- * @cpus: CPUs that share the zone
+ * @cpus: CPUs that keep pages of the zone
  * @def: the kernel's default size
  * @batch: the list's batch
  *
- * Computes what zone_highsize() does for percpu_pagelist_high_fraction = 8, which is 12.5 percent.
+ * Computes what zone_highsize() does for percpu_pagelist_high_fraction = 8, which is 12.5 percent,
+ * but for the CPUs of every node: all lists together have the share.
  *
  * Return: pages, at least @def and four batches.
  */

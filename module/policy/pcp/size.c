@@ -35,14 +35,6 @@ struct zone *pcp_zone_after(struct zone *zone)
 	return zone;
 }
 
-/* CPUs that share the lists' part of a zone, as in the kernel's zone_highsize(). */
-static unsigned int zone_cpus(struct zone *zone)
-{
-	unsigned int cpus = cpumask_weight(cpumask_of_node(zone_to_nid(zone)));
-
-	return cpus ?: num_online_cpus();
-}
-
 /* Includes the per-CPU counts that are not added up yet. */
 static long free_in(struct zone *zone)
 {
@@ -92,7 +84,8 @@ static struct pcp_decision event_decide(struct zone *zone, int cpu, struct pcp_l
 static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
 {
 	const struct pcp_limits limits = zone_limits(zone, &pcp.zones[slot]);
-	unsigned int sharers = zone_cpus(zone);
+	/* CPUs of every node free pages of the zone, and keep these. */
+	unsigned int sharers = cpumask_weight(pcp.cpus);
 	int batch = 0, max = 0;
 	int cpu;
 
