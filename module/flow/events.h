@@ -88,13 +88,11 @@ struct lmm_events {
 	bool (*give_back)(struct lmm_klp_return *part);
 
 	/**
-	 * @fallback: free pages of @migratetype are wanted; @found is the other type of which the
-	 * kernel has found a free block of @order, or -1.  Returns @found, or -1 to refuse, and
-	 * clears @whole where no more than was asked for may be taken of a block.  Under
-	 * zone->lock, interrupts off; where @claimable is set, under no lock.  Hook: fallback.
+	 * @fallback: the kernel has looked for a migratetype that lends free pages.  May change
+	 * @found and @whole.  Under zone->lock, interrupts off; where @claimable is set, under no
+	 * lock.  Hook: fallback.
 	 */
-	int (*fallback)(struct free_area *area, unsigned int order, int migratetype,
-			bool claimable, int found, bool *whole);
+	void (*fallback)(struct lmm_klp_fallback *fallback);
 
 	/**
 	 * @hint_fault: this thread has had a NUMA hint fault on @pages pages; one fault in

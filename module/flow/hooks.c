@@ -58,25 +58,15 @@ void lmm_pages_wanted(struct zone *zone)
 }
 
 /**
- * lmm_on_fallback() - a migratetype has no free pages, and the kernel has found another one
- * @area: free blocks of @order
- * @order: of the request
- * @migratetype: that has no free pages
- * @claimable: compaction asks
- * @found: migratetype that lends, or -1
- * @whole: cleared if the block must be split
+ * lmm_on_fallback() - a migratetype has no free pages, and the kernel has looked for another one
+ * @fallback: the search
  *
- * Context: under zone->lock, interrupts off; if @claimable is set, under no lock, preemption
- * off.
- * Return: @found, or -1 to refuse.
+ * Context: under zone->lock, interrupts off; if compaction asks, under no lock, preemption off.
  */
-int lmm_on_fallback(struct free_area *area, unsigned int order, int migratetype,
-		    bool claimable, int found, bool *whole)
+void lmm_on_fallback(struct lmm_klp_fallback *fallback)
 {
 	lmm_hook_hit(LMM_HOOK_FALLBACK);
-	if (!TOLD(fallback))
-		return found;
-	return static_call(lmm_fallback)(area, order, migratetype, claimable, found, whole);
+	TELL(fallback, fallback);
 }
 EXPORT_SYMBOL_LMM(lmm_on_fallback);
 

@@ -18,10 +18,14 @@ static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int or
 					 int migratetype, bool claimable,
 					 lmm_fallback_detail_t *detail)
 {
-	bool compacts = lmm_fallback_compacts(claimable, detail);
-	bool whole = true;
+	struct lmm_klp_fallback fallback = {
+		.area = area,
+		.order = order,
+		.migratetype = migratetype,
+		.claimable = lmm_fallback_compacts(claimable, detail),
+		.whole = true,
+	};
 	LMM_FALLBACK_RETURN ret;
-	int found;
 
 	/*
 	 * Only a refill by livemm_klp_lists asks for CMA memory.  The row of CMA memory in the
@@ -31,15 +35,17 @@ static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int or
 		return LMM_FALLBACK_NONE;
 	ret = static_call(lmm_orig_fallback)(area, order, migratetype, claimable, detail);
 	if (static_branch_unlikely(&lmm_klp_armed[LMM_KLP_FALLBACK])) {
-		found = lmm_fallback_type(ret, detail);
+		int found = lmm_fallback_type(ret, detail);
+
+		fallback.found = found;
 		preempt_disable();
-		if (static_branch_likely(&lmm_klp_armed[LMM_KLP_FALLBACK]) &&
-		    lmm_on_fallback(area, order, migratetype, compacts, found,
-				    &whole) < 0 && found >= 0)
-			ret = LMM_FALLBACK_NONE;
-		else if (!whole)
-			ret = lmm_fallback_part(ret, claimable, detail);
+		if (static_branch_likely(&lmm_klp_armed[LMM_KLP_FALLBACK]))
+			lmm_on_fallback(&fallback);
 		preempt_enable();
+		if (fallback.found != found)
+			ret = LMM_FALLBACK_NONE;
+		else if (!fallback.whole)
+			ret = lmm_fallback_part(ret, claimable, detail);
 	}
 	return ret;
 }

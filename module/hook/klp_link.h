@@ -67,14 +67,31 @@ struct lmm_klp_return {
 	unsigned long before;
 };
 
+/**
+ * struct lmm_klp_fallback - a migratetype has no free pages, and the kernel looks for another one
+ * @area: free blocks of @order
+ * @order: order of the free blocks
+ * @migratetype: the migratetype that has none
+ * @claimable: compaction asks whether it can stop
+ * @found: the migratetype that lends, or -1; the handler may refuse with -1
+ * @whole: the block may be claimed; the handler may have no more taken than was asked for
+ */
+struct lmm_klp_fallback {
+	struct free_area *area;
+	unsigned int order;
+	int migratetype;
+	bool claimable;
+	int found;
+	bool whole;
+};
+
 /* flow/: what a wrapper hands over to */
 int lmm_refill(struct zone *zone, unsigned int order, unsigned long blocks,
 	       struct list_head *list, int migratetype, unsigned int alloc_flags);
 void lmm_drain(struct zone *zone, int count, struct per_cpu_pages *pcp, int pindex,
 	       unsigned long caller);
 bool lmm_on_give_back(struct lmm_klp_return *part);
-int lmm_on_fallback(struct free_area *area, unsigned int order, int migratetype, bool claimable,
-		    int found, bool *whole);
+void lmm_on_fallback(struct lmm_klp_fallback *fallback);
 
 /* klp_client.c */
 int lmm_klp_enable(struct klp_patch *patch);

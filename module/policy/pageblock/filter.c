@@ -195,41 +195,34 @@ static enum pageblock_verdict search_judge(struct zone *zone, int migratetype)
 
 /**
  * pageblock_on_fallback() - event: the kernel has looked for pages of another type
- * @area: free blocks of one order, of all types
- * @order: order of @area
- * @migratetype: type that the kernel has no pages of
- * @stealable_only: compaction asks whether it can stop; a request may mix after compaction
- * @found: type that the kernel has found, or -1
- * @whole: set to false if the request may take pages of a block, but not claim the block
+ * @fallback: the search; compaction may always stop, as a request may mix after compaction
  *
- * Context: under zone->lock, interrupts off; with @stealable_only no lock, preemption off.
- * Return: @found, or -1 if the request is refused.
+ * Context: under zone->lock, interrupts off; where compaction asks no lock, preemption off.
  */
-int pageblock_on_fallback(struct free_area *area, unsigned int order, int migratetype,
-			  bool stealable_only, int found, bool *whole)
+void pageblock_on_fallback(struct lmm_klp_fallback *fallback)
 {
+	bool movable = fallback->migratetype == MIGRATE_MOVABLE;
 	struct pageblock_search *search;
 	struct zone *zone;
 
-	if (stealable_only)
-		return found;
+	if (fallback->claimable)
+		return;
 	search = this_cpu_ptr(&searches);
-	if (order == LMM_MAX_ORDER)
+	if (fallback->order == LMM_MAX_ORDER)
 		search->pass = PAGEBLOCK_PASS_BEGUN;
-	if (found < 0 || order >= pageblock_order || search->pass == PAGEBLOCK_PASS_FREE)
-		return found;
+	if (fallback->found < 0 || fallback->order >= pageblock_order ||
+	    search->pass == PAGEBLOCK_PASS_FREE)
+		return;
 	if (search->pass == PAGEBLOCK_PASS_BEGUN) {
-		zone = container_of(area - order, struct zone, free_area[0]);
+		zone = container_of(fallback->area - fallback->order, struct zone, free_area[0]);
 		lmm_count(&lmm_pageblock_policy, COUNT_SEARCHES, 1);
-		pageblock_search_judged(search, search_judge(zone, migratetype),
-					migratetype == MIGRATE_MOVABLE);
+		pageblock_search_judged(search, search_judge(zone, fallback->migratetype), movable);
 		if (pageblock_is_short(zone))
 			pageblock_worker_ask();
 	}
 	if (search->pass == PAGEBLOCK_PASS_REFUSED)
-		return -1;
-	*whole = !search->parts;
-	return found;
+		fallback->found = -1;
+	fallback->whole = !search->parts;
 }
 
 /**

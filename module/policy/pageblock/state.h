@@ -15,6 +15,7 @@
 #include "policy/common/core_budget.h"
 #include "policy/common/worker.h"
 
+struct lmm_klp_fallback;
 struct page;
 struct seq_file;
 
@@ -106,8 +107,7 @@ bool pageblock_leaves_node(struct zone *zone, const struct pageblock_ask *ask);
 
 /* filter.c */
 void pageblock_filter_start(void);
-int pageblock_on_fallback(struct free_area *area, unsigned int order, int migratetype,
-			  bool stealable_only, int found, bool *whole);
+void pageblock_on_fallback(struct lmm_klp_fallback *fallback);
 void pageblock_on_reclaim_end(unsigned long pages);
 void pageblock_on_compact_begin(void);
 void pageblock_on_mixed(const struct page *page, int got_order);
