@@ -115,6 +115,22 @@ static void who_claims_a_block(struct kunit *test)
 	}
 }
 
+/* A refill of a long list asks again and again: the right ends with a usual refill. */
+static void the_right_is_for_a_refill(struct kunit *test)
+{
+	struct pageblock_search search = { };
+	unsigned int got = 0, page;
+
+	pageblock_search_judged(&search, PAGEBLOCK_ALLOW_FREE, true);
+	for (page = 0; page < 2016; page++)
+		got += pageblock_search_may(&search);
+	KUNIT_EXPECT_EQ(test, got, PAGEBLOCK_REFILL + 0U);
+	pageblock_search_judged(&search, PAGEBLOCK_ALLOW_FREE, true);
+	KUNIT_EXPECT_TRUE(test, pageblock_search_may(&search));
+	pageblock_search_judged(&search, PAGEBLOCK_REFUSE_SLOW, true);
+	KUNIT_EXPECT_FALSE(test, pageblock_search_may(&search));
+}
+
 #define LIFE	250	/* ticks, as 1 s */
 
 /* A task asks for pages, and reclaims whenever it is refused.  Return its reclaims. */
@@ -272,6 +288,7 @@ static struct kunit_case pageblock_core_cases[] = {
 	KUNIT_CASE_PARAM(verdict_of_a_request, verdict_gen_params),
 	KUNIT_CASE(all_requests),
 	KUNIT_CASE(who_claims_a_block),
+	KUNIT_CASE(the_right_is_for_a_refill),
 	KUNIT_CASE(one_reclaim_serves_a_refill),
 	KUNIT_CASE(a_right_has_one_owner),
 	KUNIT_CASE(who_raises_the_watermarks),

@@ -118,13 +118,6 @@ static_assert(AS_RELEASE_ALWAYS > 0);
 #define LMM_MIGRATE_CMA		(-1)
 #endif
 
-/* The migratetype of isolated blocks; without CONFIG_MEMORY_ISOLATION there is none. */
-#ifdef CONFIG_MEMORY_ISOLATION
-#define LMM_MIGRATE_ISOLATE	MIGRATE_ISOLATE
-#else
-#define LMM_MIGRATE_ISOLATE	(-1)
-#endif
-
 /*
  * Compaction keeps the free pages that it has isolated in a list an order.  The macro came just
  * before; COPY() of hook/verify.c has the last word.

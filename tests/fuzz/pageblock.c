@@ -43,6 +43,7 @@ static void verdicts(struct input *input)
 	MUST_BE(search.pass == (pageblock_allows(verdict) ? PAGEBLOCK_PASS_ALLOWED :
 				PAGEBLOCK_PASS_REFUSED));
 	MUST_BE(movable || !search.parts);
+	MUST_BE(pageblock_search_may(&search) == pageblock_allows(verdict));
 	if (!pageblock_allows(verdict)) {
 		/* No refusal sends a page to another node; the worker's requests name the node. */
 		MUST_BE(!request.away || request.cleans);

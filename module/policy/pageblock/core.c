@@ -187,6 +187,18 @@ void pageblock_search_judged(struct pageblock_search *search, enum pageblock_ver
 {
 	search->pass = pageblock_allows(verdict) ? PAGEBLOCK_PASS_ALLOWED : PAGEBLOCK_PASS_REFUSED;
 	search->parts = movable && verdict != PAGEBLOCK_ALLOW_TRIED;
+	search->left = PAGEBLOCK_REFILL;
+}
+
+/**
+ * pageblock_search_may() - may the request have what a question of its search has found?
+ * @search: the search, which has a verdict; updated
+ *
+ * Return: true if so.
+ */
+bool pageblock_search_may(struct pageblock_search *search)
+{
+	return search->pass == PAGEBLOCK_PASS_ALLOWED && search->left && search->left--;
 }
 
 /**

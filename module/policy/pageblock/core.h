@@ -116,19 +116,25 @@ enum pageblock_pass {
  * struct pageblock_search - one CPU's search for a fallback
  * @pass: where the search is
  * @parts: the request may take pages of a block, but not claim the block
+ * @left: questions that may still be answered with what was found
  *
  * The kernel asks about each order from the highest down.  To split a block rather than claim
  * one, the kernel then asks from the request's order up, and relies on finding again what was
- * found on the way down.  So a search has one verdict, which also holds for a whole refill of a
- * list.
+ * found on the way down.  So a search has one verdict.  Since 6.15, and 6.12 by way of stable, a
+ * search goes on up from page to page of a refill, of which there may be 2,000.
  */
 struct pageblock_search {
 	enum pageblock_pass pass;
 	bool parts;
+	unsigned int left;
 };
+
+/* A right to mix is for so many questions, one a page: pages of a usual refill of a list. */
+#define PAGEBLOCK_REFILL	64
 
 void pageblock_search_judged(struct pageblock_search *search, enum pageblock_verdict verdict,
 			     bool movable);
+bool pageblock_search_may(struct pageblock_search *search);
 
 unsigned long pageblock_boost(unsigned long boost, unsigned long high, int factor,
 			      unsigned long managed, unsigned long block);

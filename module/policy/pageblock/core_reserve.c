@@ -29,11 +29,11 @@ unsigned int pageblock_lists_gap(unsigned int cpus)
  * @blocks: blocks of the zone
  * @movable: only movable pages get into the zone; no request there can mix a block
  *
- * Return: number of blocks.
+ * Return: number of blocks, at most one in 16.
  */
 unsigned long pageblock_reserve_want(unsigned long knob, unsigned long blocks, bool movable)
 {
-	return movable ? 0 : min(knob, blocks / PAGEBLOCK_RESERVE_PART);
+	return movable ? 0 : min(knob, blocks / 16);
 }
 
 /**

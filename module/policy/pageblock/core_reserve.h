@@ -22,9 +22,6 @@
  */
 #define PAGEBLOCK_FOLIO_ORDER	5U
 
-/* A zone keeps at most one block in so many. */
-#define PAGEBLOCK_RESERVE_PART	16U
-
 /* Shortest time from an event to the next pass of the worker that the event asks for, in ms. */
 #define PAGEBLOCK_PERIOD_MS	100U
 

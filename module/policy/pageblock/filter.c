@@ -220,7 +220,7 @@ void pageblock_on_fallback(struct lmm_klp_fallback *fallback)
 		if (pageblock_is_short(zone))
 			pageblock_worker_ask();
 	}
-	if (search->pass == PAGEBLOCK_PASS_REFUSED)
+	if (!pageblock_search_may(search))
 		fallback->found = -1;
 	fallback->whole = !search->parts;
 }

@@ -5,7 +5,6 @@
  * Lifetimes: all of "struct pageblock_state" exists before any hook is armed.  After the hooks
  * are disarmed no handler runs; then the worker is cancelled, and its memory is freed.
  */
-#include <linux/mempolicy.h>
 #include <linux/mm.h>
 #include <linux/seq_file.h>
 

@@ -210,7 +210,6 @@ int pageblock_reserve_start(void)
 	pageblock.asked = true;
 	pageblock.resting = false;
 	pageblock.passed = jiffies - msecs_to_jiffies(PAGEBLOCK_PERIOD_MS);
-	pageblock.next = jiffies;
 	lmm_budget_start(&pageblock.pages, now_ms(), PAGEBLOCK_SAVE_MS);
 	pageblock.zones = kvcalloc(lmm_zone_slots(), sizeof(*pageblock.zones), GFP_KERNEL);
 	if (!pageblock.zones)
