@@ -81,9 +81,9 @@ DECLARE_PER_CPU(int, lmm_wait_hint_fault);
  * first three arguments, the nodemask of the fourth, and the stack pointer at its entry, which is 0
  * after a call that was not noted.  The stack pointer is written first, and no task is preempted
  * before the last argument is written.  So where the stack pointer is that of a call, nobody has
- * written arguments of another call since.  A task that is preempted between its call and the search
- * for a fallback, and goes on on a CPU where an earlier call of its own at the same depth was the
- * last, is judged by that call; where no task is preempted there, it cannot.
+ * written arguments of another call since.  One task may be judged by an earlier call of its own:
+ * it is preempted between a call and the search for a fallback, and goes on on a CPU where that
+ * earlier call, at the same depth, was the last.
  */
 DECLARE_PER_CPU(unsigned int, lmm_request_gfp);
 DECLARE_PER_CPU(unsigned int, lmm_request_order);
