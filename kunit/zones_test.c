@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 
 #include "../module/compat/pageset.h"
-#include "../module/flow/zones.h"
+#include "../module/policy/common/zones.h"
 
 /**
  * struct zones_case - a zone, and what a huge fault is to find

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from guests.report import ROOT, main_guard, say
 
-MOST_LINES = 13413
+MOST_LINES = 13409
 MODULE = ROOT / "module"
 #: What a row of each table looks like, and where the tables are.
 ROWS = {

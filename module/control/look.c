@@ -147,8 +147,7 @@ void lmm_policies_cut(unsigned int named)
  * @policy: owned by the caller; control owns the members from @lock on
  *
  * Context: process, while the module loads; may sleep.
- * Return: 0, -ENOMEM, or what lmm_hooks_subscribe(), with -EEXIST if its id is taken, or
- * lmm_events_register() refuse with.
+ * Return: 0, -ENOMEM, or what lmm_hooks_subscribe() refuses with, -EEXIST if its id is taken.
  */
 int lmm_policy_register(struct lmm_policy *policy)
 {
@@ -159,14 +158,11 @@ int lmm_policy_register(struct lmm_policy *policy)
 	err = lmm_hooks_subscribe(policy->id, policy->uses);
 	if (err)
 		return err;
-	err = lmm_events_register(policy->id, policy->events);
-	if (err)
-		goto err_hooks;
-	err = -ENOMEM;
 	config = kzalloc(sizeof(*config), GFP_KERNEL);
 	policy->counters = lmm_counters_alloc(policy->nr_counters);
 	if (!config || !policy->counters)
-		goto err_events;
+		goto err_memory;
+	lmm_events_register(policy->id, policy->events);
 	for (i = 0; i < policy->nr_knobs; i++)
 		config->value[i] = policy->knobs[i].def;
 	mutex_init(&policy->lock);
@@ -178,13 +174,11 @@ int lmm_policy_register(struct lmm_policy *policy)
 	WRITE_ONCE(lmm_policies[policy->id], policy);
 	return 0;
 
-err_events:
+err_memory:
 	free_percpu(policy->counters);
 	kfree(config);
-	lmm_events_unregister(policy->id);
-err_hooks:
 	lmm_hooks_unsubscribe(policy->id);
-	return err;
+	return -ENOMEM;
 }
 
 /**

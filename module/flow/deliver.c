@@ -4,8 +4,7 @@
  *
  * deliver.h and events.h declare what is here.
  */
-#include <linux/errno.h>
-#include <linux/printk.h>
+#include <linux/bug.h>
 #include <linux/rcupdate.h>
 #include <linux/static_call.h>
 
@@ -42,31 +41,22 @@ void lmm_events_unregister(enum lmm_policy_id id)
 /**
  * lmm_events_register() - a policy says which events it handles
  * @id: the policy
- * @events: lives as long as the registration
+ * @events: lives as long as the registration; no other policy handles one of these that has no list
  *
  * Nothing is delivered before lmm_events_start().
  *
  * Context: process, may sleep.
- * Return: 0, or -EBUSY when another policy handles one of the events.
  */
-int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *events)
+void lmm_events_register(enum lmm_policy_id id, const struct lmm_events *events)
 {
-	const char *busy = NULL;
-
 	lmm_events_of[id] = events;
 #define EVENT_TAKE(event)						\
-	if (events->event && lmm_event_by[EVENT_##event] != LMM_NR_POLICIES) { \
-		busy = #event;						\
-	} else if (events->event) {					\
+	if (events->event) {						\
+		WARN_ON(lmm_event_by[EVENT_##event] != LMM_NR_POLICIES); \
 		static_call_update(lmm_##event, events->event);		\
 		lmm_event_by[EVENT_##event] = id;			\
 	}
 	EVENTS(EVENT_TAKE, EVENT_NONE)
-	if (!busy)
-		return 0;
-	pr_err("livemm: event %s: two policies want to handle it\n", busy);
-	lmm_events_unregister(id);
-	return -EBUSY;
 }
 
 /* One flag for all that a policy is told: who was told of a begin is told of the end, too. */

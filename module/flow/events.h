@@ -128,7 +128,7 @@ struct lmm_recorder {
 	void (*drain)(const struct lmm_drain *drain);
 };
 
-int lmm_events_register(enum lmm_policy_id id, const struct lmm_events *events);
+void lmm_events_register(enum lmm_policy_id id, const struct lmm_events *events);
 void lmm_events_unregister(enum lmm_policy_id id);
 void lmm_events_start(enum lmm_policy_id id);
 void lmm_events_stop(enum lmm_policy_id id);

@@ -82,7 +82,7 @@ DECLARE_PER_CPU(int, lmm_wait_hint_fault);
  * after a call that was not noted.  The stack pointer is written first, and no task is preempted
  * before the last argument is written.  So where the stack pointer is that of a call, nobody has
  * written arguments of another call since.  One task may be judged by an earlier call of its own:
- * it is preempted between a call and the search for a fallback, and goes on on a CPU where that
+ * it is preempted between a call and the search for a fallback, and continues on a CPU where that
  * earlier call, at the same depth, was the last.
  */
 DECLARE_PER_CPU(unsigned int, lmm_request_gfp);

@@ -41,9 +41,9 @@
 #include "control/params.h"
 #include "control/switch.h"
 #include "flow/events.h"
-#include "flow/zones.h"
 #include "hook/hook.h"
 #include "livemm.h"
+#include "policy/common/zones.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -16,7 +16,7 @@
 #include "compat/pageset.h"
 #include "flow/drain.h"
 #include "flow/refill.h"
-#include "flow/zones.h"
+#include "policy/common/zones.h"
 
 /*
  * Of a list, in each event that tells of one: its pages, its bound (where the kernel tunes, what

@@ -7,7 +7,7 @@
 
 #include <linux/mmzone.h>
 
-#include "../../module/flow/zones.h"
+#include "../../module/policy/common/zones.h"
 
 /* The one that manages most pages, so the one that loads allocate from. */
 static inline struct zone *lmm_largest_zone(void)

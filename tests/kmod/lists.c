@@ -13,7 +13,7 @@
 #include <linux/module.h>
 
 #include "../../module/compat/pageset.h"
-#include "../../module/flow/zones.h"
+#include "../../module/policy/common/zones.h"
 #include "largest.h"
 #include "lmm_kmod.h"
 

@@ -41,7 +41,7 @@
 
 #include "../../module/compat/compat.h"
 #include "../../module/compat/pageset.h"
-#include "../../module/flow/zones.h"
+#include "../../module/policy/common/zones.h"
 #include "lmm_kmod.h"
 
 /* Words in the order above. */

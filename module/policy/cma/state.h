@@ -24,7 +24,7 @@
 #include "core.h"
 #include "core_ratio.h"
 #include "knobs.h"
-#include "flow/zones.h"
+#include "policy/common/zones.h"
 
 /**
  * struct cma_zone - a zone

@@ -23,7 +23,7 @@
 #include "hook/hook.h"
 #include "state.h"
 #include "inspect.h"
-#include "flow/zones.h"
+#include "policy/common/zones.h"
 
 /* Time in ms that a read waits for memory that goes on- or offline. */
 #define WAIT_MS			1000U

@@ -32,7 +32,7 @@
 #include "core.h"
 #include "trace.h"
 #include "state.h"
-#include "flow/zones.h"
+#include "policy/common/zones.h"
 
 /* Bytes from the entry of get_page_from_freelist() to us; KASAN makes frames large. */
 #define STACK_DEPTH	(THREAD_SIZE / 2)

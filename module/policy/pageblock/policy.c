@@ -14,7 +14,7 @@
 #include "hook/entry.h"
 #include "hook/hook.h"
 #include "state.h"
-#include "flow/zones.h"
+#include "policy/common/zones.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

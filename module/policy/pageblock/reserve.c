@@ -29,7 +29,7 @@
 #include "compat/compat.h"
 #include "state.h"
 #include "policy/common/move.h"
-#include "flow/zones.h"
+#include "policy/common/zones.h"
 
 /* Times of budgets and paces. */
 static u64 now_ms(void)

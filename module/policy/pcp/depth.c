@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 
 #include "depth.h"
-#include "flow/zones.h"
+#include "policy/common/zones.h"
 
 /* Indexed by slot; NULL unless mode `depth` is on. */
 static DEFINE_PER_CPU(struct pcp_track *, tracks);

@@ -17,7 +17,7 @@
 #include "trace.h"
 #include "lists.h"
 #include "policy/common/drain.h"
-#include "flow/zones.h"
+#include "policy/common/zones.h"
 
 const char *const pcp_reason_words[PCP_NR_REASONS] = {
 	[PCP_BY_DEFAULT] = "default",

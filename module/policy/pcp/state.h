@@ -24,7 +24,7 @@
 #include "core_event.h"
 #include "lists.h"
 #include "policy/common/worker.h"
-#include "flow/zones.h"
+#include "policy/common/zones.h"
 
 struct lmm_drain;
 struct lmm_refill;

@@ -25,7 +25,7 @@
 #include "knobs.h"
 #include "depot.h"
 #include "policy/common/worker.h"
-#include "flow/zones.h"
+#include "policy/common/zones.h"
 
 struct lmm_drain;
 struct lmm_klp_return;
