@@ -125,12 +125,12 @@ static void on_drained(struct lmm_drain *drain)
 	ended_drain = *drain;
 }
 
-static void woken_a(struct zone *zone, unsigned int order)
+static void lacks_a(struct zone *zone, unsigned int order, bool huge)
 {
 	flow_note('a');
 }
 
-static void woken_b(struct zone *zone, unsigned int order)
+static void lacks_b(struct zone *zone, unsigned int order, bool huge)
 {
 	flow_note('b');
 }
@@ -143,13 +143,13 @@ static void woken_c(struct zone *zone, unsigned int order)
 /* Who stores, and who sizes and owns: the kinds of policies that there are. */
 static const struct lmm_events events_a = {
 	.refill_stock = on_stock, .refill_split = on_split, .drain_store = on_drain_store,
-	.kswapd_woken = woken_a,
+	.zone_lacks = lacks_a,
 };
 
 static const struct lmm_events events_b = {
 	.refill_from = on_from, .refilled = on_refilled,
 	.zone_is_taken = on_is_taken, .drain_size = on_drain_size, .drained = on_drained,
-	.kswapd_woken = woken_b,
+	.zone_lacks = lacks_b,
 };
 
 static void lacks_c(struct zone *zone, unsigned int order, bool huge)
@@ -232,17 +232,31 @@ static void both_start(void)
 	lmm_events_start(2);
 }
 
+/* Two zones without a free block, the lower of which a request may use. */
+static void zones_empty(void)
+{
+	unsigned int i, type;
+
+	flow_zone[1].present_pages = 1000;
+	flow_zone->present_pages = 1000;
+	flow_zone->_watermark[WMARK_HIGH] = 100;
+	for (i = 0; i < ARRAY_SIZE(flow_zone->free_area); i++)
+		for (type = 0; type < MIGRATE_TYPES; type++)
+			INIT_LIST_HEAD(&flow_zone->free_area[i].free_list[type]);
+}
+
 static void a_list_of_policies_is_told_in_order(struct kunit *test)
 {
+	zones_empty();
 	lmm_events_register(3, &events_c);
 	KUNIT_EXPECT_STREQ(test, wake(), "");
 	lmm_events_start(3);
 	lmm_events_start(2);
-	KUNIT_EXPECT_STREQ(test, wake(), "bc");
+	KUNIT_EXPECT_STREQ(test, wake(), "cbB");
 	lmm_events_start(1);
-	KUNIT_EXPECT_STREQ(test, wake(), "abc");
+	KUNIT_EXPECT_STREQ(test, wake(), "cabB");
 	lmm_events_stop(2);
-	KUNIT_EXPECT_STREQ(test, wake(), "ac");
+	KUNIT_EXPECT_STREQ(test, wake(), "caB");
 	lmm_events_stop(1);
 	lmm_events_stop(3);
 	KUNIT_EXPECT_STREQ(test, wake(), "");
@@ -254,14 +268,8 @@ static void zones_that_lack_are_told(struct kunit *test)
 {
 	struct free_area *area = &flow_zone->free_area[3];
 	LIST_HEAD(block);
-	unsigned int i, type;
 
-	flow_zone[1].present_pages = 1000;
-	flow_zone->present_pages = 1000;
-	flow_zone->_watermark[WMARK_HIGH] = 100;
-	for (i = 0; i < ARRAY_SIZE(flow_zone->free_area); i++)
-		for (type = 0; type < MIGRATE_TYPES; type++)
-			INIT_LIST_HEAD(&flow_zone->free_area[i].free_list[type]);
+	zones_empty();
 	lmm_events_register(3, &events_c);
 	lmm_events_start(3);
 	KUNIT_EXPECT_STREQ(test, wake(), "cB");

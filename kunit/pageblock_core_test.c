@@ -105,12 +105,10 @@ static void who_claims_a_block(struct kunit *test)
 
 	for (verdict = 0; verdict < PAGEBLOCK_NR_VERDICTS; verdict++) {
 		pageblock_search_judged(&search, verdict, false);
-		KUNIT_EXPECT_EQ(test, search.pass == PAGEBLOCK_PASS_ALLOWED,
-				pageblock_allows(verdict));
+		KUNIT_EXPECT_EQ(test, !!search.left, pageblock_allows(verdict));
 		KUNIT_EXPECT_FALSE(test, search.parts);
 		pageblock_search_judged(&search, verdict, true);
-		KUNIT_EXPECT_EQ(test, search.pass == PAGEBLOCK_PASS_ALLOWED,
-				pageblock_allows(verdict));
+		KUNIT_EXPECT_EQ(test, !!search.left, pageblock_allows(verdict));
 		KUNIT_EXPECT_EQ(test, search.parts, verdict != PAGEBLOCK_ALLOW_TRIED);
 	}
 }

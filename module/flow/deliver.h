@@ -31,7 +31,7 @@
 	EVENT(give_back)	\
 	EVENT(fallback)		\
 	EVENT(hint_fault)	\
-	LISTED(kswapd_woken)	\
+	EVENT(kswapd_woken)	\
 	LISTED(zone_lacks)
 
 #define EVENT_ID(event)		EVENT_##event,

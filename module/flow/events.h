@@ -20,9 +20,9 @@ struct lmm_refill;
  * struct lmm_events - what a policy wants to be told, and asked
  *
  * A policy sets the members that it handles.  Events reach a policy from lmm_events_start() to
- * lmm_events_stop().  One policy handles an event, but for @kswapd_woken and @zone_lacks, which
- * reach each policy that handles them, in the order in which policies were registered.  An event is
- * reported while a policy subscribes to the hook that is named with the event.
+ * lmm_events_stop().  One policy handles an event, but for @zone_lacks, which reaches each policy
+ * that handles it, in the order of their ids.  An event is reported while a policy subscribes to
+ * the hook that is named with the event.
  *
  * Context of every member, unless the member says otherwise: preemption off, any context that the
  * allocator may be called from.  No sleeping, no printk, no allocation, no lock that the

@@ -132,7 +132,7 @@ static void tell_woken(struct zone *zone, unsigned int order)
 {
 	const struct zone *lowest = zone->zone_pgdat->node_zones;
 
-	TELL_ALL(kswapd_woken, zone, order);
+	TELL(kswapd_woken, zone, order);
 	for (; zone >= lowest; zone--) {
 		if (!populated_zone(zone))
 			continue;

@@ -18,13 +18,6 @@ static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int or
 					 int migratetype, bool claimable,
 					 lmm_fallback_detail_t *detail)
 {
-	struct lmm_klp_fallback fallback = {
-		.area = area,
-		.order = order,
-		.migratetype = migratetype,
-		.claimable = lmm_fallback_compacts(claimable, detail),
-		.whole = true,
-	};
 	LMM_FALLBACK_RETURN ret;
 
 	/*
@@ -36,8 +29,15 @@ static LMM_FALLBACK_RETURN wrap_fallback(struct free_area *area, unsigned int or
 	ret = static_call(lmm_orig_fallback)(area, order, migratetype, claimable, detail);
 	if (static_branch_unlikely(&lmm_klp_armed[LMM_KLP_FALLBACK])) {
 		int found = lmm_fallback_type(ret, detail);
+		struct lmm_klp_fallback fallback = {
+			.area = area,
+			.order = order,
+			.migratetype = migratetype,
+			.claimable = lmm_fallback_compacts(claimable, detail),
+			.found = found,
+			.whole = true,
+		};
 
-		fallback.found = found;
 		preempt_disable();
 		if (static_branch_likely(&lmm_klp_armed[LMM_KLP_FALLBACK]))
 			lmm_on_fallback(&fallback);

@@ -40,8 +40,7 @@ static void verdicts(struct input *input)
 
 	MUST(verdict, <, PAGEBLOCK_NR_VERDICTS);
 	pageblock_search_judged(&search, verdict, movable);
-	MUST_BE(search.pass == (pageblock_allows(verdict) ? PAGEBLOCK_PASS_ALLOWED :
-				PAGEBLOCK_PASS_REFUSED));
+	MUST_BE(search.pass == PAGEBLOCK_PASS_JUDGED);
 	MUST_BE(movable || !search.parts);
 	MUST_BE(pageblock_search_may(&search) == pageblock_allows(verdict));
 	if (!pageblock_allows(verdict)) {

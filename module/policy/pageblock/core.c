@@ -185,9 +185,9 @@ bool pageblock_tried_judged(struct pageblock_tried *tried, const void *owner,
 void pageblock_search_judged(struct pageblock_search *search, enum pageblock_verdict verdict,
 			     bool movable)
 {
-	search->pass = pageblock_allows(verdict) ? PAGEBLOCK_PASS_ALLOWED : PAGEBLOCK_PASS_REFUSED;
+	search->pass = PAGEBLOCK_PASS_JUDGED;
 	search->parts = movable && verdict != PAGEBLOCK_ALLOW_TRIED;
-	search->left = PAGEBLOCK_REFILL;
+	search->left = pageblock_allows(verdict) ? PAGEBLOCK_REFILL : 0;
 }
 
 /**
@@ -198,7 +198,7 @@ void pageblock_search_judged(struct pageblock_search *search, enum pageblock_ver
  */
 bool pageblock_search_may(struct pageblock_search *search)
 {
-	return search->pass == PAGEBLOCK_PASS_ALLOWED && search->left && search->left--;
+	return search->left && search->left--;
 }
 
 /**

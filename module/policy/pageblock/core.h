@@ -102,21 +102,19 @@ bool pageblock_tried_judged(struct pageblock_tried *tried, const void *owner,
  * enum pageblock_pass - where the kernel is in its search for a fallback
  * @PAGEBLOCK_PASS_FREE: the beginning of the search was not seen: refuse nothing
  * @PAGEBLOCK_PASS_BEGUN: the search has begun, no verdict yet
- * @PAGEBLOCK_PASS_ALLOWED: the request may mix
- * @PAGEBLOCK_PASS_REFUSED: the request may not mix
+ * @PAGEBLOCK_PASS_JUDGED: the search has its verdict
  */
 enum pageblock_pass {
 	PAGEBLOCK_PASS_FREE,
 	PAGEBLOCK_PASS_BEGUN,
-	PAGEBLOCK_PASS_ALLOWED,
-	PAGEBLOCK_PASS_REFUSED,
+	PAGEBLOCK_PASS_JUDGED,
 };
 
 /**
  * struct pageblock_search - one CPU's search for a fallback
  * @pass: where the search is
  * @parts: the request may take pages of a block, but not claim the block
- * @left: questions that may still be answered with what was found
+ * @left: questions that may still be answered with what was found; 0: the request may not mix
  *
  * The kernel asks about each order from the highest down.  To split a block rather than claim
  * one, the kernel then asks from the request's order up, and relies on finding again what was

@@ -38,6 +38,8 @@
 #define STACK_DEPTH	(THREAD_SIZE / 2)
 /* A round that is this old belongs to a request that has ended. */
 #define ROUND_LIFE	HZ
+/* Going up, the kernel relies on finding again what it has found going down. */
+static_assert(PAGEBLOCK_REFILL >= 2 * ARRAY_SIZE(((struct zone *)NULL)->free_area));
 /* log2 of the places for tasks that make room. */
 #define PLACES_BITS	10
 

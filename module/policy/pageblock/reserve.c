@@ -48,7 +48,7 @@ static u64 now_ms(void)
 unsigned long pageblock_free_blocks(const struct zone *zone)
 {
 	unsigned long apart = zone_page_state((struct zone *)zone, NR_FREE_CMA_PAGES) +
-			      READ_ONCE(zone->nr_reserved_highatomic);
+			      lmm_zone_highatomic(zone);
 
 	return pageblock_usable_blocks(lmm_zone_huge_blocks(zone), apart,
 				       READ_ONCE(zone->nr_isolate_pageblock), pageblock_nr_pages);

@@ -122,7 +122,7 @@ static void zone_decide(struct zone *zone, unsigned int slot, bool tick)
  * Pages that the lists of a zone are to give back: what brings the zone above its mark again, and
  * some more, or the next request would ask for the next pass.
  */
-static long zone_lacks(struct zone *zone, long held)
+static long zone_wants_back(struct zone *zone, long held)
 {
 	return (long)lmm_zone_mark(zone) - free_in(zone) + max((long)lmm_zone_gap(zone), held / 8);
 }
@@ -140,7 +140,7 @@ static void zone_give(struct zone *zone, unsigned int slot)
 		return;
 	for_each_cpu(cpu, pcp.cpus)
 		held += pcp_list_excess(zone, cpu, pcp_list_of(slot, cpu));
-	lacks = zone_lacks(zone, held);
+	lacks = zone_wants_back(zone, held);
 	for_each_cpu(cpu, pcp.cpus) {
 		struct pcp_list *list = pcp_list_of(slot, cpu);
 		int def = list->limits.def;
